@@ -1,0 +1,188 @@
+package address
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+)
+
+// MaxLength is the longest address taken, in bytes.
+const MaxLength = 512
+
+// Address is a parsed address in canonical form. The zero value is no address. Two addresses are the same if and only
+// if they are ==.
+type Address struct {
+	url        string
+	class      Class
+	hostStart  uint16
+	hostEnd    uint16
+	entityEnd  uint16 // after the first path segment
+	schemeSize uint16
+}
+
+// Parse reads scheme "://" host [ "/" path ]. The scheme and the host are put in lower case, hyperty-runtime becomes
+// runtime, and one trailing slash goes. Everything else stays as it is: two paths that differ in a byte are two addresses.
+// Neither query nor fragment means anything; "#" may stand in a path (a child object), "?" may not.
+func Parse(s string) (Address, error) {
+	if s == "" {
+		return Address{}, errors.New("address: empty")
+	}
+	if len(s) > MaxLength {
+		return Address{}, errors.New("address: longer than " + strconv.Itoa(MaxLength) + " bytes")
+	}
+	scheme, rest, ok := strings.Cut(s, "://")
+	if !ok {
+		return Address{}, malformed(s, "no \"://\" after the scheme")
+	}
+	if !validScheme(scheme) {
+		return Address{}, malformed(s, "a scheme is letters, digits and \"-\"")
+	}
+	host, path := rest, ""
+	if i := strings.IndexByte(rest, '/'); i >= 0 {
+		host, path = rest[:i], rest[i:]
+	}
+	if host == "" {
+		return Address{}, malformed(s, "no host after \"://\"")
+	}
+	for i := 0; i < len(host); i++ {
+		if !hostByte(host[i]) {
+			return Address{}, malformed(s, "the host holds "+strconv.QuoteToASCII(host[i:i+1]))
+		}
+	}
+	for i := 0; i < len(path); i++ {
+		if c := path[i]; c <= ' ' || c == 0x7f || c == '?' || c == '"' || c == '<' || c == '>' || c == '\\' {
+			return Address{}, malformed(s, "the path holds "+strconv.QuoteToASCII(path[i:i+1]))
+		}
+	}
+	path = strings.TrimSuffix(path, "/")
+	if strings.Contains(path, "//") {
+		return Address{}, malformed(s, "an empty segment in the path")
+	}
+	scheme, host = strings.ToLower(scheme), strings.ToLower(host)
+	if scheme == "hyperty-runtime" {
+		scheme = "runtime"
+	}
+	if scheme == "runtime" && path == "" {
+		return Address{}, malformed(s, "a runtime needs an id after the host")
+	}
+	return build(scheme, host, path), nil
+}
+
+// MustParse is Parse for addresses that stand in the program. It panics where Parse gives an error.
+func MustParse(s string) Address {
+	a, err := Parse(s)
+	if err != nil {
+		panic(err)
+	}
+	return a
+}
+
+func build(scheme, host, path string) Address {
+	entity := len(path)
+	if i := strings.IndexByte(strings.TrimPrefix(path, "/"), '/'); i >= 0 {
+		entity = i + 1
+	}
+	start := len(scheme) + 3
+	return Address{
+		url:        scheme + "://" + host + path,
+		class:      classOf(scheme, host, path),
+		schemeSize: uint16(len(scheme)),
+		hostStart:  uint16(start),
+		hostEnd:    uint16(start + len(host)),
+		entityEnd:  uint16(start + len(host) + entity),
+	}
+}
+
+func malformed(s, why string) error {
+	if len(s) > 80 {
+		s = s[:80] + "..."
+	}
+	return errors.New("address: " + strconv.QuoteToASCII(s) + ": " + why)
+}
+
+func validScheme(s string) bool {
+	if s == "" || s[0] == '-' {
+		return false
+	}
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-' || c >= '0' && c <= '9') {
+			return false
+		}
+	}
+	return true
+}
+
+func hostByte(c byte) bool {
+	switch {
+	case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c >= 0x80:
+		return true
+	}
+	return strings.IndexByte("-@:%._+~#=[]!$&'*", c) >= 0
+}
+
+// String is the canonical form. It is empty for the zero Address.
+func (a Address) String() string { return a.url }
+
+// IsZero says whether a is no address.
+func (a Address) IsZero() bool { return a.url == "" }
+
+// Class is the row of the routing table that a belongs to.
+func (a Address) Class() Class { return a.class }
+
+// Scheme is the part before "://".
+func (a Address) Scheme() string { return a.url[:a.schemeSize] }
+
+// Host is the part between "://" and the path, port and user included.
+func (a Address) Host() string { return a.url[a.hostStart:a.hostEnd] }
+
+// Path is empty or begins with a slash.
+func (a Address) Path() string { return a.url[a.hostEnd:] }
+
+// Domain is whose Message Node and Domain Registry answer for a: the host without a leading "msg-node." or "registry.",
+// and without a user. It is empty for global:// addresses, which belong to whichever domain asks.
+func (a Address) Domain() string {
+	if a.IsZero() || a.Scheme() == "global" {
+		return ""
+	}
+	host := a.Host()
+	if _, after, ok := strings.Cut(host, "@"); ok {
+		host = after
+	}
+	for _, prefix := range [...]string{"msg-node.", "registry."} {
+		if rest, ok := strings.CutPrefix(host, prefix); ok && rest != "" {
+			return rest
+		}
+	}
+	return host
+}
+
+// Entity is a without what comes after the first path segment: the thing that the Domain Registry has an entry of, or
+// the runtime that a component belongs to.
+func (a Address) Entity() Address {
+	if int(a.entityEnd) == len(a.url) {
+		return a
+	}
+	return build(a.Scheme(), a.Host(), a.url[a.hostEnd:a.entityEnd])
+}
+
+// IsRuntime says whether a is a runtime URL itself, and not a component of one.
+func (a Address) IsRuntime() bool {
+	return a.class != None && a.Scheme() == "runtime" && int(a.entityEnd) == len(a.url)
+}
+
+// Within says whether a is the entity or runtime b, or lies below it.
+func (a Address) Within(b Address) bool { return !a.IsZero() && a.Entity() == b }
+
+// ID is the first path segment.
+func (a Address) ID() string {
+	return strings.TrimPrefix(a.url[a.hostEnd:a.entityEnd], "/")
+}
+
+// Join is a component or a sub-resource of a. sub has no leading slash.
+func (a Address) Join(sub string) Address {
+	return build(a.Scheme(), a.Host(), a.Path()+"/"+sub)
+}
+
+// Less is the order of the canonical forms, byte by byte. The lower of two runtimes decides for both.
+func (a Address) Less(b Address) bool { return a.url < b.url }
