@@ -168,7 +168,7 @@ func (r *reader) chunks(h *Header, run bool, payload int) error {
 			c.From, c.To = r.string(MaxHeader), r.string(MaxHeader)
 		}
 		if c.Flags&Refuse != 0 {
-			c.Number, c.Code = r.varint(), r.u8()
+			c.Inc, c.Number, c.Code = r.u64(), r.varint(), r.u8()
 		}
 		if c.Flags&Begin != 0 {
 			c.Flow = r.varint()

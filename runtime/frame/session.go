@@ -70,7 +70,8 @@ type Chunk struct {
 	Flags    ChunkFlags
 	Flow     uint64 // DEF and BEGIN
 	From, To string // DEF, not parsed
-	Number   uint64 // REFUSE: the end of the refused message, in the receiver's stream
+	Inc      uint64 // REFUSE: incarnation of the receiver's stream
+	Number   uint64 // REFUSE: the end of the refused message in that stream
 	Code     uint8  // REFUSE
 	Length   int    // payload bytes
 }
@@ -181,6 +182,7 @@ func (c *Chunk) append(b []byte, run bool) []byte {
 		b = appendString(b, c.To)
 	}
 	if c.Flags&Refuse != 0 {
+		b = binary.BigEndian.AppendUint64(b, c.Inc)
 		b = append(AppendVarint(b, c.Number), c.Code)
 	}
 	if c.Flags&Begin != 0 {
@@ -209,7 +211,7 @@ func (c *Chunk) Size() int {
 		n += varintSize(c.Flow) + 4 + len(c.From) + len(c.To)
 	}
 	if c.Flags&Refuse != 0 {
-		n += varintSize(c.Number) + 1
+		n += 8 + varintSize(c.Number) + 1
 	}
 	if c.Flags&Begin != 0 {
 		n += varintSize(c.Flow)
