@@ -8,3 +8,5 @@ require (
 	github.com/spf13/cobra v1.10.2
 	github.com/tetratelabs/wazero v1.12.0
 )
+
+ignore node_modules

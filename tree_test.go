@@ -26,6 +26,7 @@ const module = "github.com/hyroute/hyroute"
 
 // machine are the packages that decide: no I/O, no clock, and compiled into the module.
 var machine = []string{
+	"runtime/agenda", "runtime/random", "runtime/snapshot",
 	"runtime/address", "runtime/message", "runtime/frame", "runtime/resolver", "runtime/session", "runtime/engine", "runtime/wire",
 }
 
@@ -35,14 +36,21 @@ var machine = []string{
 var mayImport = map[string][]string{
 	"identity": {"runtime/address"},
 
+	"runtime/agenda":   {},
+	"runtime/random":   {},
+	"runtime/snapshot": {},
+
 	"runtime/address":  {},
 	"runtime/message":  {"runtime/address"},
 	"runtime/frame":    {"runtime/address"},
-	"runtime/resolver": {"runtime/address"},
-	"runtime/session":  {"runtime/address", "runtime/frame"},
-	"runtime/engine":   {"runtime/address", "runtime/message", "runtime/frame", "runtime/resolver", "runtime/session"},
-	"runtime/wire":     {"runtime/address", "runtime/message", "runtime/frame", "runtime/resolver", "runtime/session", "runtime/engine"},
-	"wasm":             machine,
+	"runtime/resolver": {"runtime/address", "runtime/agenda", "runtime/random", "runtime/snapshot"},
+	"runtime/session":  {"runtime/address", "runtime/frame", "runtime/agenda", "runtime/random", "runtime/snapshot"},
+	"runtime/engine": {
+		"runtime/address", "runtime/message", "runtime/frame", "runtime/resolver", "runtime/session",
+		"runtime/agenda", "runtime/random", "runtime/snapshot",
+	},
+	"runtime/wire": machine,
+	"wasm":         machine,
 
 	"stubs": {"identity", "runtime/address", "runtime/message", "runtime/frame"},
 	"p2p":   {"identity", "runtime/address", "runtime/message", "runtime/frame"},
