@@ -37,8 +37,8 @@ var mayImport = map[string][]string{
 	"identity": {"runtime/address"},
 
 	"runtime/agenda":   {},
-	"runtime/random":   {},
-	"runtime/snapshot": {},
+	"runtime/random":   {"runtime/address", "runtime/snapshot"},
+	"runtime/snapshot": {"runtime/address"},
 
 	"runtime/address":  {},
 	"runtime/message":  {"runtime/address"},
