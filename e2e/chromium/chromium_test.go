@@ -1,0 +1,127 @@
+package chromium_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"testing"
+
+	"github.com/hyroute/hyroute/e2e/chromium"
+)
+
+func newPage(t *testing.T) *chromium.Page {
+	t.Helper()
+	path, err := chromium.Find()
+	if err != nil {
+		t.Skip(err)
+	}
+	browser, err := chromium.Start(exec.CommandContext(t.Context(), path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := browser.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	page, err := browser.NewPage(t.Context(), os.Stderr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return page
+}
+
+func TestPage(t *testing.T) {
+	page := newPage(t)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Write([]byte("from the server: " + r.URL.Path))
+	}))
+	defer server.Close()
+	err := page.Serve(t.Context(), func(path string) (chromium.Response, bool) {
+		return chromium.Response{Type: "text/html", Body: []byte("<title>from the driver</title><script>window.sum = (a, b) => a + b</script>")}, path == "/e2e/page"
+	}, "/e2e/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := make(chan string, 1)
+	if err := page.Listen(t.Context(), "tell", func(payload string) { told <- payload }); err != nil {
+		t.Fatal(err)
+	}
+	if err := page.Open(t.Context(), server.URL+"/e2e/page"); err != nil {
+		t.Fatal(err)
+	}
+
+	var title, text string
+	var sum int
+	if err := page.Eval(t.Context(), "document.title", &title); err != nil || title != "from the driver" {
+		t.Errorf("the title is %q (%v)", title, err)
+	}
+	if err := page.Call(t.Context(), "sum", &sum, 2, 3); err != nil || sum != 5 {
+		t.Errorf("the sum is %d (%v)", sum, err)
+	}
+	for _, path := range []string{"/e2e/other", "/other"} {
+		if err := page.Eval(t.Context(), "fetch('"+path+"').then(r => r.text())", &text); err != nil || text != "from the server: "+path {
+			t.Errorf("%s gives %q (%v)", path, text, err)
+		}
+	}
+	if err := page.Eval(t.Context(), "tell('news')", nil); err != nil {
+		t.Fatal(err)
+	}
+	if news := <-told; news != "news" {
+		t.Errorf("the page told %q", news)
+	}
+	if err := page.Eval(t.Context(), "nothing.like.that", nil); err == nil {
+		t.Error("an exception of the page is no error")
+	}
+}
+
+// What the case of the hidden tab rests on: the tab is hidden for the page, and its timers are as slow as a user's.
+func TestHiddenPageIsThrottled(t *testing.T) {
+	page := newPage(t)
+	if err := page.Open(t.Context(), "data:text/html,<title>x</title>"); err != nil {
+		t.Fatal(err)
+	}
+	const ticks = `new Promise(done => { const from = performance.now(); let n = 0
+		const timer = setInterval(() => { if (++n < 3) return; clearInterval(timer); done(performance.now() - from) }, 50) })`
+	measure := func() (state string, ms float64) {
+		t.Helper()
+		var seen json.RawMessage
+		if err := page.Eval(t.Context(), "document.visibilityState", &state); err != nil {
+			t.Fatal(err)
+		}
+		if err := page.Eval(t.Context(), ticks, &seen); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(seen, &ms); err != nil {
+			t.Fatal(err)
+		}
+		return state, ms
+	}
+	changed := func(act func() error) {
+		t.Helper()
+		done := make(chan struct{}, 1)
+		if err := page.Listen(t.Context(), "changed", func(string) { done <- struct{}{} }); err != nil {
+			t.Fatal(err)
+		}
+		if err := page.Eval(t.Context(), "document.onvisibilitychange = () => changed('')", nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := act(); err != nil {
+			t.Fatal(err)
+		}
+		<-done
+	}
+	if state, ms := measure(); state != "visible" || ms > 1000 {
+		t.Errorf("at first: %s, three ticks of 50 ms in %.0f ms", state, ms)
+	}
+	changed(func() error { return page.Hide(t.Context()) })
+	if state, ms := measure(); state != "hidden" || ms < 1500 {
+		t.Errorf("hidden: %s, three ticks of 50 ms in %.0f ms", state, ms)
+	}
+	changed(func() error { return page.Show(t.Context()) })
+	if state, ms := measure(); state != "visible" || ms > 1000 {
+		t.Errorf("shown again: %s, three ticks of 50 ms in %.0f ms", state, ms)
+	}
+}
