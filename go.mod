@@ -9,4 +9,6 @@ require (
 	github.com/tetratelabs/wazero v1.12.0
 )
 
+require golang.org/x/sys v0.44.0 // indirect
+
 ignore node_modules

@@ -1,0 +1,464 @@
+package stubs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/hyroute/hyroute/identity"
+	"github.com/hyroute/hyroute/runtime/address"
+	"github.com/hyroute/hyroute/runtime/frame"
+	"github.com/hyroute/hyroute/runtime/message"
+)
+
+const taken = `{"code":200,"runtimeToken":"the-token","iceServers":[{"urls":"stun:one"},{"urls":["turn:two"],"username":"u","credential":"c"},{"urls":3}]}`
+
+func TestOpenIsSignedAndLiveAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		proofs := make(chan error, 1)
+		answer := make(chan struct{})
+		s := newScripted(t, func(p *peer) {
+			p.handshake(testDomain)
+			e, _ := p.read()
+			var proof identity.Proof
+			err := json.Unmarshal(e.Body, &proof)
+			if err == nil {
+				err = identity.VerifyOpen(proof, p.nonce, address.MustParse(e.From), testDomain)
+			}
+			proofs <- err
+			// What is behind the open is there before its answer.
+			behind, _ := p.read()
+			if behind.Type != message.Subscribe || behind.To != "domain://msg-node.a.example/sm" || string(behind.Body) != `{"subscribe":["hyperty://a.example/x"]}` {
+				t.Errorf("behind the open: %+v", behind)
+			}
+			<-answer
+			p.say(e.ID, message.Response, "mn:/session", e.From, taken)
+			p.drain()
+		})
+		n, events := s.stub()
+		n.Connect()
+		n.Connect()
+		if c := status(t, events, Live); c.Resumed {
+			t.Error("resumed at the first open")
+		}
+		if err := n.Subscribe(7, []address.Address{address.MustParse("hyperty://a.example/x")}); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-proofs; err != nil {
+			t.Error(err)
+		}
+		close(answer)
+		ice := next[Opened](t, events).ICEServers
+		if len(ice) != 2 || ice[0].URLs[0] != "stun:one" || ice[1].URLs[0] != "turn:two" || ice[1].Credential != "c" {
+			t.Errorf("ICE servers: %+v", ice)
+		}
+	})
+}
+
+func TestOpenRefused(t *testing.T) {
+	for code, want := range map[string]Changed{
+		"400": {Status: Failed, Reason: "malformed"},
+		"401": {Status: Failed, Reason: "unauthorized"},
+		"403": {Status: Failed, Reason: "forbidden"},
+		"409": {Status: Failed, Reason: "taken"},
+		"503": {Status: Disconnected, Reason: "refused"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newScripted(t, func(p *peer) {
+				p.handshake(testDomain)
+				p.open(`{"code":` + code + `,"desc":"because"}`)
+				p.drain()
+			})
+			n, events := s.stub()
+			n.Connect()
+			status(t, events, Live)
+			if c := status(t, events, want.Status); c.Reason != want.Reason || !strings.Contains(c.Err.Error(), "because") {
+				t.Errorf("%s: %+v", code, c)
+			}
+			if err := n.Send(message.Envelope{ID: 1}); !errors.Is(err, ErrNotLive) {
+				t.Errorf("%s: send afterwards: %v", code, err)
+			}
+		})
+	}
+}
+
+func TestReopen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var connections int
+		drop := make(chan struct{})
+		s := newScripted(t, func(p *peer) {
+			connections++
+			p.handshake(testDomain)
+			if connections == 1 {
+				p.open(taken)
+				<-drop
+				return
+			}
+			e, _ := p.read()
+			if e.Type != message.ReOpen || !strings.HasSuffix(e.From, "/the-token") {
+				t.Errorf("connection %d begins with %+v", connections, e)
+			}
+			if connections == 2 {
+				p.say(e.ID, message.Response, "mn:/session", e.From, `{"code":200}`)
+				<-drop
+				return
+			}
+			p.say(e.ID, message.Response, "mn:/session", e.From, `{"code":500,"desc":"Reconnection fail. Incorrect runtime token!"}`)
+			if e, _ := p.read(); e.Type != message.Open {
+				t.Errorf("after the refusal: %+v", e)
+			}
+			p.drain()
+		})
+		n, events := s.stub()
+		n.Connect()
+		status(t, events, Live)
+		next[Opened](t, events)
+		drop <- struct{}{}
+		status(t, events, Disconnected)
+		n.Connect()
+		if c := status(t, events, Live); !c.Resumed {
+			t.Error("not resumed")
+		}
+		drop <- struct{}{}
+		status(t, events, Disconnected)
+		n.Connect()
+		if c := status(t, events, Live); c.Resumed {
+			t.Error("resumed though the token was refused")
+		}
+	})
+}
+
+func TestCloseCodes(t *testing.T) {
+	for code, want := range map[websocket.StatusCode]Changed{
+		4001:                          {Status: Failed, Reason: "superseded"},
+		4002:                          {Status: Disconnected, Reason: "too-slow"},
+		websocket.StatusMessageTooBig: {Status: Disconnected, Reason: "too-big"},
+		websocket.StatusGoingAway:     {Status: Disconnected, Reason: "node-closed"},
+		websocket.StatusInternalError: {Status: Disconnected, Reason: "lost"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newScripted(t, func(p *peer) {
+				p.handshake(testDomain)
+				p.open(taken)
+				p.conn.Close(code, "")
+			})
+			n, events := s.stub()
+			n.Connect()
+			status(t, events, Live)
+			if c := status(t, events, want.Status); c.Reason != want.Reason {
+				t.Errorf("%d: %+v", code, c)
+			}
+		})
+	}
+}
+
+func TestAttemptsThatFail(t *testing.T) {
+	for name, test := range map[string]struct {
+		serve       func(*peer)
+		subprotocol string
+		want        Changed
+	}{
+		"wrong domain":   {func(p *peer) { p.handshake("b.example"); p.drain() }, Subprotocol, Changed{Status: Failed, Reason: "wrong-domain"}},
+		"no subprotocol": {func(p *peer) { p.drain() }, "other", Changed{Status: Failed, Reason: "unsupported-node"}},
+		"silence":        {func(p *peer) { p.drain() }, Subprotocol, Changed{Status: Disconnected, Reason: "timed-out"}},
+		"no handshake":   {func(p *peer) { p.say(1, message.Ping, "mn:/session", "mn:/client", ""); p.drain() }, Subprotocol, Changed{Status: Disconnected, Reason: "unreachable"}},
+		"no JSON": {func(p *peer) {
+			p.conn.Write(context.Background(), websocket.MessageText, []byte("{"))
+			p.drain()
+		}, Subprotocol, Changed{Status: Disconnected, Reason: "unreachable"}},
+		"no nonce":   {func(p *peer) { p.nonce = ""; p.handshake(testDomain); p.drain() }, Subprotocol, Changed{Status: Disconnected, Reason: "unreachable"}},
+		"evil nonce": {func(p *peer) { p.nonce = strings.Repeat("\n", 30); p.handshake(testDomain); p.drain() }, Subprotocol, Changed{Status: Failed, Reason: "bad-proof"}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newScripted(t, test.serve)
+			s.subprotocol = test.subprotocol
+			n, events := s.stub()
+			n.Connect()
+			if c := status(t, events, test.want.Status); c.Reason != test.want.Reason || c.Err == nil {
+				t.Errorf("%s: %+v", name, c)
+			}
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		s := newScripted(t, func(*peer) {})
+		s.Close()
+		n, events := s.stub()
+		n.Connect()
+		if c := status(t, events, Disconnected); c.Reason != "unreachable" {
+			t.Errorf("no server: %+v", c)
+		}
+	})
+}
+
+func TestSilentSocketIsLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const pings = 4
+		s := newScripted(t, func(p *peer) {
+			p.handshake(testDomain)
+			p.open(taken)
+			go p.drain()
+			for range pings {
+				time.Sleep(25 * time.Second)
+				if err := p.conn.Ping(context.Background()); err != nil {
+					t.Error(err)
+				}
+			}
+			<-p.over // half-open from here on: nothing comes, nothing is refused
+		})
+		n, events := s.stub()
+		n.Connect()
+		status(t, events, Live)
+		start := time.Now()
+		if c := status(t, events, Disconnected); c.Reason != "lost" {
+			t.Errorf("%+v", c)
+		}
+		if gap := time.Since(start); gap < pings*25*time.Second+silence || gap > pings*25*time.Second+silence+time.Second {
+			t.Errorf("noticed after %v", gap)
+		}
+	})
+}
+
+func TestQuestionsAndAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const registry = "domain://registry.a.example"
+		s := newScripted(t, func(p *peer) {
+			p.handshake(testDomain)
+			p.open(taken)
+			var asked []message.Envelope
+			for range 7 {
+				e, ok := p.read()
+				if !ok {
+					return
+				}
+				asked = append(asked, e)
+			}
+			runtime := strings.TrimSuffix(asked[0].From, "/sm")
+			for i, want := range []string{
+				`read {"resource":"hyperty://b.example/y"}`,
+				`create {"value":{"url":"hyperty://a.example/x","runtime":"` + runtime + `","status":"live","expires":60,"sessions":1}}`,
+				`update {"resource":"hyperty://a.example/x","method":"refresh"}`,
+				`delete {"resource":"hyperty://a.example/x"}`,
+				`unsubscribe {"unsubscribe":["hyperty://a.example/x"]}`,
+				`read {"resource":"hyperty://b.example/y"}`,
+				`read {"resource":"hyperty://b.example/y"}`,
+			} {
+				if got := asked[i].Type.String() + " " + string(asked[i].Body); got != want {
+					t.Errorf("question %d: %s", i, got)
+				}
+			}
+			answer := func(i int, body string) { p.say(asked[i].ID, message.Response, asked[i].To, asked[i].From, body) }
+			// In another order than asked.
+			answer(4, `{"code":200}`)
+			answer(1, `{"code":403}`)
+			answer(0, `{"code":200,"value":{"runtime":"runtime://b.example/r","status":"live","sessions":1}}`)
+			answer(0, `{"code":200}`) // twice: passed over
+			answer(2, `{"code":404}`)
+			answer(3, `{}`)
+			answer(5, `{"code":200,"value":{"runtime":"runtime://b.example/r","status":"disconnected"}}`)
+			answer(6, `{"code":200,"value":{"runtime":"hyperty://b.example/r"}}`)
+			p.say(99, message.Update, registry, "hyperty://b.example/y/registration", `{"value":"disconnected","resource":"hyperty://b.example/y"}`)
+			p.say(98, message.Update, "hyperty://evil.example/x", "hyperty://b.example/z/registration", `{"value":"live"}`)
+			p.say(97, message.Response, "mn:/frames", runtime, `{"code":400,"desc":"handle 9 is not defined"}`)
+			p.say(96, message.Create, "hyperty://b.example/y", "hyperty://a.example/x", `{"value":"hi"}`)
+			p.drain()
+		})
+		n, events := s.stub()
+		n.Connect()
+		status(t, events, Live)
+		next[Opened](t, events)
+		x, y := address.MustParse("hyperty://a.example/x"), address.MustParse("hyperty://b.example/y")
+		for i, err := range []error{
+			n.Query(10, address.MustParse(registry), y), n.Register(11, x, 60), n.Refresh(12, x), n.Unregister(13, x),
+			n.Unsubscribe(14, []address.Address{x}), n.Query(15, address.MustParse(registry), y), n.Query(16, address.MustParse(registry), y),
+		} {
+			if err != nil {
+				t.Fatal(i, err)
+			}
+		}
+		for _, want := range []Answered{
+			{Job: 14, Code: 200}, {Job: 11, Code: 403}, {Job: 10, Code: 200, Runtime: address.MustParse("runtime://b.example/r"), Sessions: true},
+			{Job: 12, Code: 404}, {Job: 13, Code: 500}, {Job: 15, Code: 408}, {Job: 16, Code: 500},
+		} {
+			if got := (<-events).(Answered); got != want {
+				t.Errorf("%+v, wanted %+v", got, want)
+			}
+		}
+		if got := (<-events).(Notified); got != (Notified{Entity: y, Status: "disconnected"}) {
+			t.Errorf("%+v", got)
+		}
+		if got := (<-events).(Received); got.Envelope.From != "hyperty://evil.example/x" {
+			t.Errorf("a stranger's notification: %+v", got)
+		}
+		if got := (<-events).(Complained); got.Text != "mn:/frames: handle 9 is not defined" {
+			t.Errorf("%+v", got)
+		}
+		if got := (<-events).(Received); got.Envelope.ID != 96 || string(got.Envelope.Body) != `{"value":"hi"}` {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+func TestQuestionsAreBounded(t *testing.T) {
+	var q questions
+	for i := range maxQuestions + 10 {
+		q.add(question{job: uint64(i)})
+	}
+	if len(q.jobs) != maxQuestions {
+		t.Errorf("%d are open", len(q.jobs))
+	}
+	if _, ok := q.take(firstID + 9); ok {
+		t.Error("the oldest are still there")
+	}
+	if got, ok := q.take(firstID + 10); !ok || got.job != 10 {
+		t.Errorf("%+v %v", got, ok)
+	}
+}
+
+func TestBadFramesAreComplaints(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		head, err := (&frame.Header{Tag: 1}).Append(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		good := append(append(frame.AppendForward(nil, 5), head...), "payload"...)
+		s := newScripted(t, func(p *peer) {
+			p.handshake(testDomain)
+			p.open(taken)
+			for _, b := range [][]byte{
+				{}, {9}, {frame.KindForward}, {frame.KindForward, 1}, {frame.KindForward, 1, 60, 1},
+				frame.AppendName(nil, 5, "hyperty://b.example/y"), frame.AppendName(nil, 5, "runtime://b.example/r"),
+				frame.AppendNotice(nil, 5, frame.NoticeFull, head), good,
+			} {
+				p.conn.Write(context.Background(), websocket.MessageBinary, b)
+			}
+			p.conn.Write(context.Background(), websocket.MessageText, []byte(`{"id":1}`))
+			p.drain()
+		})
+		n, events := s.stub()
+		n.Connect()
+		status(t, events, Live)
+		next[Opened](t, events)
+		for range 6 {
+			if e, ok := (<-events).(Complained); !ok || e.Text == "" {
+				t.Errorf("%+v", e)
+			}
+		}
+		if e := (<-events).(Named); e.Handle != 5 || e.Runtime.String() != "runtime://b.example/r" {
+			t.Errorf("%+v", e)
+		}
+		if e := (<-events).(Noticed); e.Reason != frame.NoticeFull || string(e.Head) != string(head) {
+			t.Errorf("%+v", e)
+		}
+		if e := (<-events).(Frame); e.Handle != 5 || string(e.Head) != string(head) || string(e.Payload) != "payload" {
+			t.Errorf("%+v", e)
+		}
+		if e, ok := (<-events).(Complained); !ok {
+			t.Errorf("%+v", e)
+		}
+	})
+}
+
+func TestCloseSaysGoodbye(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		said := make(chan message.Type, 8)
+		s := newScripted(t, func(p *peer) {
+			p.handshake(testDomain)
+			p.open(taken)
+			for {
+				e, ok := p.read()
+				if !ok {
+					return
+				}
+				said <- e.Type
+				if e.Type == message.Close {
+					p.conn.Close(4000, "closed by client")
+				}
+			}
+		})
+		n, events := s.stub()
+		n.Connect()
+		status(t, events, Live)
+		next[Opened](t, events)
+		n.Send(message.Envelope{ID: 1, Type: message.Event, From: "hyperty://a.example/x", To: "hyperty://a.example/y"})
+		start := time.Now()
+		n.Close()
+		<-n.Done()
+		if got := []message.Type{<-said, <-said}; got[0] != message.Event || got[1] != message.Close {
+			t.Errorf("the node heard %v", got)
+		}
+		if time.Since(start) > goodbye/2 {
+			t.Errorf("took %v", time.Since(start))
+		}
+		if len(events) > 0 {
+			t.Errorf("after Close: %+v", <-events)
+		}
+	})
+}
+
+func TestCloseDoesNotWaitForADeadNode(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScripted(t, func(p *peer) {
+			p.handshake(testDomain)
+			p.open(taken)
+			<-p.over
+		})
+		n, events := s.stub()
+		n.Connect()
+		status(t, events, Live)
+		next[Opened](t, events)
+		start := time.Now()
+		n.Close()
+		<-n.Done()
+		if time.Since(start) > goodbye {
+			t.Errorf("took %v", time.Since(start))
+		}
+	})
+}
+
+func TestCloseEndsAnAttempt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		key, _ := identity.New()
+		runtime, _ := key.RuntimeURL(testDomain)
+		n := NewNode(NodeConfig{URL: "ws://node/ws", Domain: testDomain, Runtime: runtime, Key: key, Sink: func(Event) {},
+			Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}}, nil)
+		n.Connect()
+		synctest.Wait()
+		n.Close()
+		<-n.Done()
+	})
+}
+
+func TestMarksFollowWhatMoved(t *testing.T) {
+	var m Marks
+	now := time.Unix(1000, 0)
+	if got := m.High(now); got != MinMark {
+		t.Errorf("at first %d", got)
+	}
+	for range 10 {
+		m.Moved(now, 20_000)
+		now = now.Add(50 * time.Millisecond)
+	}
+	if got := m.High(now); got != 80_000 {
+		t.Errorf("at 400 kB/s: %d", got)
+	}
+	m.Moved(now, 10<<20)
+	if got := m.High(now); got != MaxMark {
+		t.Errorf("at 10 MB/s: %d", got)
+	}
+	if got := m.High(now.Add(time.Second)); got != MinMark {
+		t.Errorf("a second later: %d", got)
+	}
+	if got := m.High(now.Add(-time.Hour)); got < MinMark || got > MaxMark {
+		t.Errorf("in the past: %d", got)
+	}
+}
