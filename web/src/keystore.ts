@@ -1,0 +1,141 @@
+import type { Scheme, KeyPair } from "./scheme.ts";
+import type { Warning } from "./errors.ts";
+
+const reloadWait = 300;
+const held = new Set<number>();
+
+/** A key, and how to let others use it. */
+export interface Claim {
+  readonly pair: KeyPair;
+  release(): void;
+}
+
+/**
+ * Takes a key of this origin that nobody uses: two tabs must never open the same runtime. Each key has a number and is used under a
+ * Web Lock of that number; a tab that is loaded again finds the one it had. Where keys can not be kept, or tabs can not be told
+ * apart, the key lives as long as the page.
+ */
+export async function claimKey(scheme: Scheme, warn: (warning: Warning) => void): Promise<Claim> {
+  const locks = globalThis.navigator?.locks;
+  const database = await openDatabase();
+  if (!locks || !database) {
+    if (globalThis.isSecureContext) {
+      const [code, text] = database ? ["no-web-locks", "this browser has no Web Locks"] as const : ["key-not-kept", "IndexedDB can not be used here"] as const;
+      warn({ code, text: `${text}: the address of this page changes when it is loaded again` });
+    }
+    return { pair: await scheme.generate(), release() {} };
+  }
+  const { slot, release } = await takeSlot(locks);
+  try {
+    const kept = await read<KeyPair>(database, "keys", slot);
+    if (kept && kept.secret instanceof Uint8Array === scheme.plain) return { pair: kept, release };
+    const pair = await scheme.generate();
+    await write(database, "keys", slot, pair);
+    return { pair, release };
+  } catch (cause) {
+    warn({ code: "key-not-kept", text: "the key could not be stored: the address of this page changes when it is loaded again", cause });
+    return { pair: await scheme.generate(), release };
+  }
+}
+
+/** The domain that the node at `url` was last seen to be of. */
+export async function recallDomain(url: string): Promise<string | undefined> {
+  const database = await openDatabase();
+  return database && read<string>(database, "domains", url).catch(() => undefined);
+}
+
+/** Remembers the domain of the node at `url`. */
+export async function rememberDomain(url: string, domain: string): Promise<void> {
+  const database = await openDatabase();
+  if (database) await write(database, "domains", url, domain).catch(() => undefined);
+}
+
+async function takeSlot(locks: LockManager): Promise<{ slot: number; release: () => void }> {
+  const last = lastSlot();
+  for (let slot = last; ; slot = slot === last && last !== 0 ? 0 : slot + 1) {
+    if (held.has(slot)) continue;
+    const name = `hyroute key ${slot}`;
+    // The page that this one replaces may not have let go yet.
+    const release =
+      (await acquire(locks, name, { ifAvailable: true })) ??
+      (slot === last && cameBack() ? await acquire(locks, name, { signal: AbortSignal.timeout(reloadWait) }) : undefined);
+    if (!release) continue;
+    held.add(slot);
+    keepSlot(slot);
+    return {
+      slot,
+      release() {
+        held.delete(slot);
+        release();
+      },
+    };
+  }
+}
+
+/** Resolves with a function that gives the lock back, or with undefined if it is not to be had. */
+function acquire(locks: LockManager, name: string, options: LockOptions): Promise<(() => void) | undefined> {
+  return new Promise((resolve) => {
+    const hold = (lock: Lock | null) => (lock ? new Promise<void>((release) => resolve(release)) : resolve(undefined));
+    locks.request(name, options, hold).catch(() => resolve(undefined));
+  });
+}
+
+// Session storage belongs to a tab and outlives a reload. A duplicated tab gets a copy, and then finds the lock taken.
+function lastSlot(): number {
+  try {
+    return Number(sessionStorage.getItem("hyroute key") ?? 0);
+  } catch {
+    return 0;
+  }
+}
+
+function cameBack(): boolean {
+  try {
+    return sessionStorage.getItem("hyroute key") !== null;
+  } catch {
+    return false;
+  }
+}
+
+function keepSlot(slot: number): void {
+  try {
+    sessionStorage.setItem("hyroute key", String(slot));
+  } catch {
+    // a worker, or storage is switched off
+  }
+}
+
+let opened: Promise<IDBDatabase | undefined> | undefined;
+
+function openDatabase(): Promise<IDBDatabase | undefined> {
+  return (opened ??= new Promise((resolve) => {
+    try {
+      const request = indexedDB.open("hyroute", 1);
+      request.onupgradeneeded = () => {
+        request.result.createObjectStore("keys");
+        request.result.createObjectStore("domains");
+      };
+      request.onsuccess = () => resolve(request.result);
+      request.onerror = () => resolve(undefined);
+    } catch {
+      resolve(undefined);
+    }
+  }));
+}
+
+function read<T>(database: IDBDatabase, store: string, key: IDBValidKey): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    const request = database.transaction(store).objectStore(store).get(key);
+    request.onsuccess = () => resolve(request.result as T | undefined);
+    request.onerror = () => reject(request.error);
+  });
+}
+
+function write(database: IDBDatabase, store: string, key: IDBValidKey, value: unknown): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const transaction = database.transaction(store, "readwrite");
+    transaction.objectStore(store).put(value, key);
+    transaction.oncomplete = () => resolve();
+    transaction.onabort = transaction.onerror = () => reject(transaction.error);
+  });
+}

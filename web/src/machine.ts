@@ -1,0 +1,67 @@
+import type { Bytes } from "./bytes.ts";
+import { Door, Refused } from "./module.ts";
+import { frameOf } from "./wire.ts";
+
+const minJournal = 256 * 1024;
+
+/**
+ * The machine, and what it takes to make it anew after a trap: its last snapshot and the frames since. The machine is
+ * deterministic, so playing them again gives the same machine; the frame that broke it is not among them.
+ */
+export class Machine {
+  readonly #module: WebAssembly.Module;
+  readonly #reserve: number;
+  #door: Door;
+  #snapshot: Bytes;
+  #journal: string[] = [];
+  #size = 0;
+  #limit = minJournal;
+
+  private constructor(module: WebAssembly.Module, reserve: number, door: Door) {
+    this.#module = module;
+    this.#reserve = reserve;
+    this.#door = door;
+    this.#snapshot = door.snapshot();
+  }
+
+  /** Makes a machine. Returns it with the effects of its start. Throws Refused, Trap, or HyrouteError `module`. */
+  static async open(module: WebAssembly.Module, line: string, reserve: number): Promise<[Machine, string]> {
+    const door = await Door.make(module, reserve);
+    const effects = door.open(line);
+    return [new Machine(module, reserve, door), effects];
+  }
+
+  /** Steps it. Throws Refused, which changed nothing, or Trap, after which only revive helps. */
+  step(now: number, lines: readonly string[]): string {
+    const frame = frameOf(now, lines);
+    const effects = this.#door.step(frame);
+    this.#journal.push(frame);
+    this.#size += frame.length;
+    return effects;
+  }
+
+  /** Makes a new snapshot if so much happened since the last one that it pays. Throws Trap. */
+  save(): void {
+    if (this.#size < this.#limit) return;
+    // Should taking it break the machine, revive goes by the snapshot before, and the next try is far away.
+    this.#limit = 2 * this.#size;
+    this.#snapshot = this.#door.snapshot();
+    this.#journal = [];
+    this.#size = 0;
+    this.#limit = Math.max(minJournal, 4 * this.#snapshot.length);
+  }
+
+  /** Makes it anew, as it was before the frame that broke it. Throws if that can not be done. */
+  async revive(): Promise<void> {
+    const door = await Door.make(this.#module, this.#reserve);
+    door.restore(this.#snapshot);
+    for (const frame of this.#journal) {
+      try {
+        door.step(frame);
+      } catch (error) {
+        if (!(error instanceof Refused)) throw error;
+      }
+    }
+    this.#door = door;
+  }
+}
