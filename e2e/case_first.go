@@ -1,0 +1,116 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/hyroute/hyroute/e2e/delay"
+	"github.com/hyroute/hyroute/e2e/lan"
+)
+
+// oneWay is how far the ends are from the node in firstMessage, and inRoundTrips in how many of the sender's round trips
+// after its WebSocket is open the first message must be there.
+const (
+	oneWay       = 50 * time.Millisecond
+	inRoundTrips = 2.5
+)
+
+// line of a WebSocket's upgrade answer: the socket is open when it comes out at the client.
+var upgraded = []byte("HTTP/1.1 101")
+
+// firstMessage: the first message does not wait for a peer connection, nor for more than one flight to the node.
+func firstMessage(ctx context.Context, st *stage) error {
+	ctx, stop := context.WithTimeout(ctx, patience)
+	defer stop()
+	st.wants = wants{sent: 1}
+	if err := st.enter(ctx, nil); err != nil {
+		return err
+	}
+	var lock sync.Mutex
+	var open time.Time
+	far, err := delay.Listen(lan.NodeIP+":0", nodeAddress, oneWay, func(way delay.Direction, at time.Time, b []byte) {
+		lock.Lock()
+		defer lock.Unlock()
+		if way == delay.ToClient && open.IsZero() && bytes.HasPrefix(b, upgraded) {
+			open = at
+		}
+	})
+	if err != nil {
+		return err
+	}
+	defer far.Close()
+	near, err := delay.Listen(lan.NodeIP+":0", nodeAddress, oneWay, nil)
+	if err != nil {
+		return err
+	}
+	defer near.Close()
+	if err := st.b.connect(ctx, "ws://"+near.Addr()+"/ws", true); err != nil {
+		return err
+	}
+	// The sender's connect and send in one call: the message is there before its socket is.
+	plan := map[string]any{"url": "ws://" + far.Addr() + "/ws", "to": st.b.address}
+	if err := st.a.call(ctx, "connectAndSend", &st.a.address, plan); err != nil {
+		return fmt.Errorf("a: connect and send: %w", err)
+	}
+	delivered, err := st.b.news.wait(ctx, eventDelivered, func(event) bool { return true })
+	if err != nil {
+		return err
+	}
+	lock.Lock()
+	defer lock.Unlock()
+	var wrong error
+	if open.IsZero() {
+		return errors.New("the sender's WebSocket was never seen to open")
+	}
+	took := float64(delivered.at.Sub(open)) / float64(2*oneWay)
+	if took > inRoundTrips {
+		wrong = fmt.Errorf("the first message took %.2f round trips after the WebSocket was open: at most %.1f were wanted", took, inRoundTrips)
+	}
+	for _, s := range st.sides() {
+		if made := s.news.of(eventConnection); len(made) > 0 && made[0].at.Before(delivered.at) {
+			wrong = errors.Join(wrong, fmt.Errorf("%s made a peer connection before the first message was delivered", s.name))
+		}
+	}
+	st.note("the first message took %.2f round trips after the WebSocket was open", took)
+	return wrong
+}
+
+// sendBeforeLoad: send works at once, also before the module has been loaded.
+func sendBeforeLoad(ctx context.Context, st *stage) error {
+	ctx, stop := context.WithTimeout(ctx, patience)
+	defer stop()
+	st.wants = wants{sent: 1}
+	held := make(chan struct{})
+	release := sync.OnceFunc(func() { close(held) })
+	defer release()
+	if err := st.enter(ctx, held); err != nil {
+		return err
+	}
+	if err := st.b.connect(ctx, st.url(), true); err != nil {
+		return err
+	}
+	return both(
+		func() error {
+			err := st.a.call(ctx, "connectAndSend", &st.a.address, map[string]any{"url": st.url(), "to": st.b.address})
+			if err != nil {
+				return fmt.Errorf("a: connect and send: %w", err)
+			}
+			return nil
+		},
+		func() error {
+			if _, err := st.a.news.wait(ctx, eventPosted, func(event) bool { return true }); err != nil {
+				return err
+			}
+			st.note("a message is posted; the module may come now")
+			release()
+			_, err := st.b.news.wait(ctx, eventDelivered, func(event) bool { return true })
+			return err
+		},
+	)
+}

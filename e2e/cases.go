@@ -1,0 +1,160 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hyroute/hyroute/scenarios/history"
+)
+
+// testCase is one thing that must be so, for each of its pairs.
+type testCase struct {
+	name  string
+	pairs []pair
+	run   func(context.Context, *stage) error // an error: not ok
+}
+
+var (
+	chromes = pair{chrome, chrome}
+	mixed   = pair{chrome, program}
+	natives = pair{program, program}
+)
+
+var cases = []testCase{
+	{"main-job", []pair{chromes, mixed, natives}, mainJob},
+	{"close", []pair{chromes, mixed}, closedConnection},
+	{"first-message", []pair{chromes, natives}, firstMessage},
+	{"send-before-load", []pair{chromes}, sendBeforeLoad},
+	{"hidden-tab", []pair{chromes}, hiddenTab},
+}
+
+// traffic is how much both ends send, each way.
+func (s settings) traffic() (count, rate int) {
+	if s.short {
+		return 3000, 200
+	}
+	return 10_000, 500
+}
+
+// patience is what a run may take beyond the time that its messages take to be sent.
+const patience = 45 * time.Second
+
+// mainJob: the direct path comes up behind the traffic; from one third to two thirds its packets vanish; then they pass.
+func mainJob(ctx context.Context, st *stage) error {
+	st.wants = wants{gap: 3 * time.Second, leastEach: 0.2}
+	return st.bothWays(ctx, func(ctx context.Context, passed func(part float64) error) error {
+		if err := passed(1.0 / 3); err != nil {
+			return err
+		}
+		st.note("UDP vanishes")
+		if err := st.network.DropUDP(); err != nil {
+			return err
+		}
+		if err := passed(2.0 / 3); err != nil {
+			return err
+		}
+		for _, e := range st.network.Ends() {
+			if n, err := e.Dropped(); err != nil || n == 0 {
+				return fmt.Errorf("no packet vanished on its way to %s (%v): the direct path was not in use", e.Name, err)
+			}
+		}
+		st.note("UDP passes")
+		return st.network.PassUDP()
+	})
+}
+
+// closedConnection: one side's peer connection is closed behind its runtime's back, in mid traffic.
+func closedConnection(ctx context.Context, st *stage) error {
+	// No least share: how soon the traffic is back on a direct path is the redialling policy's to say.
+	st.wants = wants{gap: 3 * time.Second}
+	var closed time.Duration
+	st.checks = append(st.checks, func(records []history.Record) error { return returned(records, closed) })
+	return st.bothWays(ctx, func(ctx context.Context, passed func(part float64) error) error {
+		if err := passed(1.0 / 3); err != nil {
+			return err
+		}
+		closed = st.since()
+		st.note("a's peer connection is closed")
+		n, err := st.a.closeConnections(ctx)
+		if err == nil && n == 0 {
+			err = fmt.Errorf("a had no peer connection to close")
+		}
+		return err
+	})
+}
+
+// returned says so if either receiver got nothing by the direct path before a time, or nothing at the end.
+func returned(records []history.Record, closed time.Duration) error {
+	before, after, lastly := map[string]int{}, map[string]int{}, map[string]string{}
+	for _, r := range records {
+		if r.Kind != history.Delivered {
+			continue
+		}
+		lastly[r.End] = r.Path
+		switch {
+		case r.Path != "direct":
+		case time.Duration(r.At)*time.Millisecond < closed:
+			before[r.End]++
+		default:
+			after[r.End]++
+		}
+	}
+	var wrong error
+	for end, path := range lastly {
+		if before[end] == 0 || after[end] == 0 || path != "direct" {
+			wrong = errors.Join(wrong, fmt.Errorf("%s got %d messages by the direct path before the close, %d after it, and the last by %s",
+				end, before[end], after[end], path))
+		}
+	}
+	return wrong
+}
+
+// bothWays has both ends send their streams while meanwhile does what it does. passed waits until a has posted that part
+// of its messages.
+func (st *stage) bothWays(ctx context.Context, meanwhile func(ctx context.Context, passed func(part float64) error) error) error {
+	count, rate := st.settings.traffic()
+	nominal := time.Duration(count) * time.Second / time.Duration(rate)
+	ctx, stop := context.WithTimeout(ctx, nominal+patience)
+	defer stop()
+	st.wants.sent = 2 * count
+	if err := st.enter(ctx, nil); err != nil {
+		return err
+	}
+	if err := st.connect(ctx, st.url(), st.url(), false); err != nil {
+		return err
+	}
+	passed := func(part float64) error {
+		_, err := st.a.news.wait(ctx, eventPosted, func(e event) bool { return e.Count >= int(part*float64(count)) })
+		return err
+	}
+	return both(
+		func() error {
+			return both(
+				func() error { return st.a.stream(ctx, plan{To: st.b.address, Count: count, Rate: rate}) },
+				func() error { return st.b.stream(ctx, plan{To: st.a.address, Count: count, Rate: rate}) },
+			)
+		},
+		func() error { return meanwhile(ctx, passed) },
+	)
+}
+
+// connect joins both ends to the node.
+func (st *stage) connect(ctx context.Context, a, b string, telling bool) error {
+	return both(
+		func() error { return st.a.connect(ctx, a, telling) },
+		func() error { return st.b.connect(ctx, b, telling) },
+	)
+}
+
+// judge fills the line, and says what is not as this case wants.
+func (st *stage) judge(l *line, records []history.Record) error {
+	err := st.wants.judge(l, records)
+	for _, check := range st.checks {
+		err = errors.Join(err, check(records))
+	}
+	return err
+}

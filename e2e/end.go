@@ -1,0 +1,166 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hyroute/hyroute/scenarios/history"
+)
+
+// end is one side of a pair: a page or a native peer. Both know the same calls.
+type end interface {
+	call(ctx context.Context, method string, result any, arguments ...any) error
+	close() error
+	log() string
+}
+
+// event is what an end tells by itself.
+type event struct {
+	Name  string `json:"name"`
+	Count int    `json:"count"` // posted: so many so far
+	Text  string `json:"text"`
+	at    time.Time
+}
+
+// Events of an end.
+const (
+	eventPosted     = "posted"     // it has posted so many messages
+	eventDelivered  = "delivered"  // a message was handed to its listener; told only where a case asks for it
+	eventConnection = "connection" // it made a peer connection
+	eventPath       = "path"       // the preferred path changed; the text says how
+)
+
+// news keeps what an end told, for whoever waits for it.
+type news struct {
+	lock   sync.Mutex
+	events []event
+	more   chan struct{}
+}
+
+func newNews() *news { return &news{more: make(chan struct{})} }
+
+func (n *news) tell(raw []byte) {
+	e := event{at: time.Now()}
+	if err := json.Unmarshal(raw, &e); err != nil {
+		e.Name, e.Text = "unreadable", string(raw)
+	}
+	n.lock.Lock()
+	defer n.lock.Unlock()
+	n.events = append(n.events, e)
+	close(n.more)
+	n.more = make(chan struct{})
+}
+
+// wait returns the first event that matches, told before or to be told.
+func (n *news) wait(ctx context.Context, name string, match func(event) bool) (event, error) {
+	for seen := 0; ; {
+		n.lock.Lock()
+		events, more := n.events, n.more
+		n.lock.Unlock()
+		for ; seen < len(events); seen++ {
+			if e := events[seen]; e.Name == name && match(e) {
+				return e, nil
+			}
+		}
+		select {
+		case <-more:
+		case <-ctx.Done():
+			return event{}, fmt.Errorf("waiting for %q: %w", name, ctx.Err())
+		}
+	}
+}
+
+// of are all events of a name so far.
+func (n *news) of(name string) []event {
+	n.lock.Lock()
+	defer n.lock.Unlock()
+	var all []event
+	for _, e := range n.events {
+		if e.Name == name {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// side is an end with the calls spelled out.
+type side struct {
+	end
+	name    string
+	news    *news
+	address string
+	offset  time.Duration // its clock reads this when the stage's reads 0
+}
+
+// plan is a stream of numbered messages to send.
+type plan struct {
+	To       string `json:"to"`
+	Count    int    `json:"count"`
+	Rate     int    `json:"rate"`     // messages a second
+	Deadline int    `json:"deadline"` // ms; 0: the default
+}
+
+// connect joins the side to a Message Node, at which it listens from then on.
+func (s *side) connect(ctx context.Context, url string, telling bool) error {
+	err := s.call(ctx, "connect", &s.address, map[string]any{"url": url, "tell": telling})
+	if err != nil {
+		return fmt.Errorf("%s: connect: %w", s.name, err)
+	}
+	return nil
+}
+
+// stream sends by the plan, and returns when every message has been settled.
+func (s *side) stream(ctx context.Context, p plan) error {
+	if err := s.call(ctx, "stream", nil, p); err != nil {
+		return fmt.Errorf("%s: stream: %w", s.name, err)
+	}
+	return nil
+}
+
+// closeConnections closes its peer connections behind the runtime's back, and says how many there were.
+func (s *side) closeConnections(ctx context.Context) (n int, err error) {
+	if err := s.call(ctx, "closeConnections", &n); err != nil {
+		return n, fmt.Errorf("%s: close connections: %w", s.name, err)
+	}
+	return n, nil
+}
+
+// records is its history so far, with times on the clock of the stage, in ms.
+func (s *side) records(ctx context.Context) ([]history.Record, error) {
+	var lines string
+	if err := s.call(ctx, "records", &lines); err != nil {
+		return nil, fmt.Errorf("%s: records: %w", s.name, err)
+	}
+	records, err := history.Read(strings.NewReader(lines))
+	if err != nil {
+		return nil, fmt.Errorf("%s: records: %w", s.name, err)
+	}
+	for i := range records {
+		records[i].At -= uint64(s.offset.Milliseconds())
+	}
+	return records, nil
+}
+
+// synchronize learns how far the side's clock is from the stage's: the middle of the quickest of some questions.
+func (s *side) synchronize(ctx context.Context, since func() time.Duration) error {
+	best := time.Hour
+	for range 8 {
+		var theirs float64
+		before := since()
+		if err := s.call(ctx, "clock", &theirs); err != nil {
+			return fmt.Errorf("%s: clock: %w", s.name, err)
+		}
+		after := since()
+		if after-before < best {
+			best = after - before
+			s.offset = time.Duration(theirs*float64(time.Millisecond)) - (before+after)/2
+		}
+	}
+	return nil
+}

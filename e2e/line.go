@@ -1,0 +1,82 @@
+//go:build linux
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hyroute/hyroute/scenarios/history"
+)
+
+// line is what is printed for a case and pair. Counts are of both directions together, received ones without repeats; the
+// longest gap is the longer one of the two.
+type line struct {
+	Case         string `json:"case"`
+	Pair         string `json:"pair"`
+	Sent         int    `json:"sent"`
+	Received     int    `json:"received"`
+	Duplicates   int    `json:"duplicates"`
+	OutOfOrder   int    `json:"outOfOrder"`
+	LongestGapMs uint64 `json:"longestGapMs"`
+	Share        share  `json:"share"`
+	OK           bool   `json:"ok"`
+}
+
+type share struct {
+	Direct float64 `json:"direct"`
+	Relay  float64 `json:"relay"`
+}
+
+// wants is what a case asks of the history of its ends, beside every message exactly once and in order.
+type wants struct {
+	sent      int           // by both together
+	gap       time.Duration // longest gap, each direction; 0: any
+	leastEach float64       // share of either carrier, each direction
+}
+
+// judge fills the line from the history of both ends, and says what is not as wanted.
+func (w wants) judge(l *line, records []history.Record) error {
+	verdict := history.Check(records, history.Options{})
+	sum := verdict.Summary
+	l.Sent, l.Received, l.Duplicates, l.OutOfOrder, l.LongestGapMs = sum.Posted, sum.Delivered-sum.Duplicates, sum.Duplicates, sum.OutOfOrder, sum.LongestGap
+	l.Share = share{round(sum.Share["direct"]), round(sum.Share["relay"])}
+	wrong := []error{verdict.Err()}
+	say := func(format string, arguments ...any) { wrong = append(wrong, fmt.Errorf(format, arguments...)) }
+	if sum.Posted != w.sent {
+		say("%d messages were posted, not %d", sum.Posted, w.sent)
+	}
+	if sum.Delivered != sum.Posted || sum.Rejected > 0 {
+		say("of %d messages %d were delivered and %d rejected", sum.Posted, sum.Delivered, sum.Rejected)
+	}
+	for receiver, one := range byReceiver(records) {
+		if gap := time.Duration(one.LongestGap) * time.Millisecond; w.gap > 0 && gap >= w.gap {
+			say("%s waited %v between two deliveries: less than %v was wanted", receiver, gap, w.gap)
+		}
+		for _, path := range []string{"direct", "relay"} {
+			if got := one.Share[path]; got < w.leastEach {
+				say("%s got %.1f %% by %s: at least %.0f %% was wanted", receiver, 100*got, path, 100*w.leastEach)
+			}
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+// byReceiver summarizes each direction for itself, for one may starve while the sum looks well.
+func byReceiver(records []history.Record) map[string]history.Summary {
+	deliveries := map[string][]history.Record{}
+	for _, r := range records {
+		if r.Kind == history.Delivered {
+			deliveries[r.End] = append(deliveries[r.End], r)
+		}
+	}
+	sums := map[string]history.Summary{}
+	for end, some := range deliveries {
+		sums[end] = history.Check(slices.Clone(some), history.Options{Open: true}).Summary
+	}
+	return sums
+}
+
+func round(share float64) float64 { return float64(int(share*1000+0.5)) / 1000 }

@@ -1,0 +1,83 @@
+// The page of the end-to-end runs: an end that the runner drives by window.end, and that logs what its runtime told it
+// as lines of a history. Events go to the runner by window.tell.
+
+const connections = []
+const Connection = globalThis.RTCPeerConnection
+globalThis.RTCPeerConnection = class extends Connection {
+  constructor(...configuration) {
+    super(...configuration)
+    connections.push(this)
+    tell(JSON.stringify({ name: 'connection' }))
+  }
+}
+
+const { connect } = await import('/hyroute.js')
+
+let me
+let telling = false
+const lines = []
+
+// Whole milliseconds since this page began, on a clock that does not go back.
+const now = () => Math.round(performance.now())
+const log = (record) => lines.push({ at: now(), end: me.address, ...record })
+
+function delivered(message) {
+  log({ kind: 'delivered', message: message.value.name, from: message.from, to: message.to, path: message.path })
+  if (telling) tell(JSON.stringify({ name: 'delivered', text: message.value.name }))
+}
+
+// post sends one numbered message, and settles when the runtime says what became of it.
+function post(to, number, deadline) {
+  const name = `${me.address}#${number}`
+  log({ kind: 'posted', message: name, from: me.address, to })
+  const settled = (outcome, error) => log({ kind: 'settled', message: name, outcome, reason: error?.code, maybe: error?.maybe })
+  return me.send(to, { name, number }, deadline ? { deadline } : {}).then(() => settled('delivered'), (error) => settled('rejected', error))
+}
+
+const pause = (ms) => new Promise((done) => setTimeout(done, ms))
+
+window.end = {
+  clock: () => performance.now(),
+
+  async connect({ url, tell: wanted }) {
+    telling = wanted
+    me = await connect(url)
+    me.on('message', delivered)
+    me.on('path', (change) => tell(JSON.stringify({ name: 'path', text: JSON.stringify(change) })))
+    return me.address
+  },
+
+  // stream keeps to its rate over all: what a slow timer left out is sent at the next.
+  async stream({ to, count, rate, deadline }) {
+    const settled = []
+    const begun = performance.now()
+    const mark = Math.max(1, Math.floor(count / 100))
+    for (let number = 0; number < count;) {
+      const due = Math.min(count, 1 + Math.floor(((performance.now() - begun) * rate) / 1000))
+      while (number < due) {
+        settled.push(post(to, number++, deadline))
+        if (number % mark === 0) tell(JSON.stringify({ name: 'posted', count: number }))
+      }
+      await pause(1000 / rate)
+    }
+    tell(JSON.stringify({ name: 'posted', count }))
+    await Promise.all(settled)
+  },
+
+  // The message is posted as soon as there is something to post it to.
+  async connectAndSend({ url, to }) {
+    const address = await this.connect({ url, tell: false })
+    const settled = post(to, 0)
+    tell(JSON.stringify({ name: 'posted', count: 1 }))
+    await settled
+    return address
+  },
+
+  closeConnections() {
+    const open = connections.filter((c) => c.connectionState === 'connected')
+    for (const c of open) Connection.prototype.close.call(c)
+    return open.length
+  },
+
+  records: () => lines.map((record) => JSON.stringify(record) + '\n').join(''),
+}

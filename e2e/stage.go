@@ -1,0 +1,202 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/hyroute/hyroute/e2e/lan"
+	"github.com/hyroute/hyroute/scenarios/history"
+)
+
+const nodeAddress = lan.NodeIP + ":8080"
+
+// pair says what stands at either end.
+type pair struct{ a, b kind }
+
+type kind string
+
+const (
+	chrome  kind = "chromium"
+	program kind = "native"
+)
+
+func (p pair) String() string { return string(p.a) + "-" + string(p.b) }
+
+// stage is what a case plays on: a Message Node, and two ends that know nothing yet.
+type stage struct {
+	settings settings
+	network  *lan.LAN
+	begun    time.Time
+	node     *exec.Cmd
+	nodeLog  tail
+	pair     pair
+	a, b     *side
+	wants    wants
+	checks   []func([]history.Record) error // what this case asks for beside wants
+	notes    tail
+}
+
+func newStage(ctx context.Context, s settings, network *lan.LAN, p pair) (*stage, error) {
+	st := &stage{settings: s, network: network, pair: p, begun: time.Now()}
+	st.node = exec.CommandContext(ctx, s.hyroute, "serve", "--listen", nodeAddress, "--web", s.web)
+	st.node.Stdout, st.node.Stderr = &st.nodeLog, &st.nodeLog
+	st.node.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := st.node.Start(); err != nil {
+		return nil, fmt.Errorf("start the node: %w", err)
+	}
+	if err := listening(ctx, nodeAddress); err != nil {
+		err = errors.Join(err, st.close())
+		st.tell(os.Stderr)
+		return nil, err
+	}
+	return st, nil
+}
+
+// listening waits until somebody listens at an address.
+func listening(ctx context.Context, address string) error {
+	ctx, stop := context.WithTimeout(ctx, 15*time.Second)
+	defer stop()
+	for {
+		c, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+		if err == nil {
+			return c.Close()
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-ctx.Done():
+			return fmt.Errorf("the node does not listen: %w", err)
+		}
+	}
+}
+
+// url is where the node's WebSocket is.
+func (st *stage) url() string { return "ws://" + nodeAddress + "/ws" }
+
+// since is the clock of the stage.
+func (st *stage) since() time.Duration { return time.Since(st.begun) }
+
+// enter starts both ends, at once. Where hold is given, no module reaches a before it is closed.
+func (st *stage) enter(ctx context.Context, hold <-chan struct{}) error {
+	start := func(name string, k kind, at *lan.End, hold <-chan struct{}) (*side, error) {
+		s := &side{name: name, news: newNews()}
+		var err error
+		if k == chrome {
+			s.end, err = startBrowser(ctx, at, "http://"+nodeAddress, hold, s.news)
+		} else {
+			s.end, err = startNative(ctx, at, st.settings.peer, s.news)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		return s, s.synchronize(ctx, st.since)
+	}
+	ends := st.network.Ends()
+	return both(
+		func() (err error) { st.a, err = start("a", st.pair.a, ends[0], hold); return err },
+		func() (err error) { st.b, err = start("b", st.pair.b, ends[1], nil); return err },
+	)
+}
+
+func (st *stage) sides() []*side {
+	var there []*side
+	for _, s := range []*side{st.a, st.b} {
+		if s != nil {
+			there = append(there, s)
+		}
+	}
+	return there
+}
+
+// gather collects the histories of both ends, also after a case that failed.
+func (st *stage) gather() ([]history.Record, error) {
+	ctx, stop := context.WithTimeout(context.Background(), 20*time.Second)
+	defer stop()
+	var all []history.Record
+	var failed error
+	for _, s := range st.sides() {
+		records, err := s.records(ctx)
+		all = append(all, records...)
+		failed = errors.Join(failed, err)
+	}
+	return all, failed
+}
+
+// close ends all that the stage started, and lets packets pass again.
+func (st *stage) close() error {
+	err := st.network.PassUDP()
+	for _, s := range st.sides() {
+		if closed := s.close(); closed != nil {
+			err = errors.Join(err, fmt.Errorf("%s: %w", s.name, closed))
+		}
+	}
+	if alive := st.node.Process.Signal(syscall.SIGTERM); alive != nil {
+		err = errors.Join(err, fmt.Errorf("the node: %w", alive))
+	}
+	kill := time.AfterFunc(5*time.Second, func() { st.node.Process.Kill() })
+	defer kill.Stop()
+	if ended := st.node.Wait(); ended != nil {
+		err = errors.Join(err, fmt.Errorf("the node: %w", ended))
+	}
+	return err
+}
+
+// tell writes the end of each log.
+func (st *stage) tell(w io.Writer) {
+	const most = 4000
+	print := func(name, log string) {
+		if len(log) > most {
+			log = "..." + log[len(log)-most:]
+		}
+		if log != "" {
+			fmt.Fprintf(w, "--- %s\n%s\n", name, log)
+		}
+	}
+	print("case", st.notes.String())
+	print("node", st.nodeLog.String())
+	for _, s := range st.sides() {
+		print(s.name, s.log())
+	}
+}
+
+// keep writes history and logs to files whose names begin with name.
+func (st *stage) keep(name string, records []history.Record) error {
+	file, err := os.Create(name + ".history.jsonl")
+	if err != nil {
+		return err
+	}
+	err = errors.Join(history.Write(file, records...), file.Close())
+	logs := map[string]string{"case": st.notes.String(), "node": st.nodeLog.String()}
+	for _, s := range st.sides() {
+		logs[s.name] = s.log()
+	}
+	for who, text := range logs {
+		err = errors.Join(err, os.WriteFile(filepath.Clean(name+"."+who+".log"), []byte(text), 0o666))
+	}
+	return err
+}
+
+// note keeps a line for who reads the logs.
+func (st *stage) note(format string, arguments ...any) {
+	fmt.Fprintf(&st.notes, "%8.3f s  "+format+"\n", append([]any{st.since().Seconds()}, arguments...)...)
+}
+
+// both runs two functions at once, and joins their errors.
+func both(one, other func() error) error {
+	var wait sync.WaitGroup
+	var first, second error
+	wait.Go(func() { first = one() })
+	wait.Go(func() { second = other() })
+	wait.Wait()
+	return errors.Join(first, second)
+}
