@@ -3,7 +3,7 @@ package door
 // MaxInput is the largest input taken, in bytes: far above what the bounded tables can make a snapshot of.
 const MaxInput = 64 << 20
 
-// MaxReserve is the most that the export reserve takes, in MiB: within the memory that every body grants.
+// MaxReserve is the most that Reserve takes, in MiB: within the memory that every body grants.
 const MaxReserve = 256
 
 // Port is a Door with the two buffers that a body shares with it, and the numbers that cross the border: what the exports
@@ -24,6 +24,13 @@ func (p *Port) Input(size int32) []byte {
 		p.input = make([]byte, max(int(size), 1<<16))
 	}
 	return p.input
+}
+
+// Reserve lets the memory grow once, now, instead of bit by bit in mid traffic: what is allocated here and let go is where
+// the machine's tables go later. mib counts up to MaxReserve. The last input is lost.
+func (p *Port) Reserve(mib int32) {
+	p.input = make([]byte, int(min(max(mib, 0), MaxReserve))<<20)
+	p.input = nil
 }
 
 // Output is what the last call gave: the answer, or why it was refused.

@@ -6,24 +6,17 @@ import (
 	"github.com/hyroute/hyroute/wasm/door"
 )
 
-var (
-	port     door.Port
-	reserved []byte
-)
+var port door.Port
 
 // ABIVersion is the version of the contract.
 //
 //go:wasmexport abi_version
 func ABIVersion() int32 { return door.Version }
 
-// Reserve lets the memory grow once, now, instead of bit by bit in mid traffic: what is allocated here and let go is where
-// the machine's tables go later.
+// Reserve grows the memory.
 //
 //go:wasmexport reserve
-func Reserve(mib int32) {
-	reserved = make([]byte, int(min(max(mib, 0), door.MaxReserve))<<20)
-	reserved = nil
-}
+func Reserve(mib int32) { port.Reserve(mib) }
 
 // Input is where the body puts the next input, nil if size is out of range.
 //
