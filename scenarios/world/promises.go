@@ -1,0 +1,125 @@
+package world
+
+import (
+	"github.com/hyroute/hyroute/runtime/engine"
+	"github.com/hyroute/hyroute/scenarios/history"
+)
+
+// What the contract bounds (session.md 4.6, docs/protocol.md 5, DESIGN.md 6).
+const (
+	defaultDeadline = 30_000
+	maxFrame        = 16<<10 + 4096 + 2
+	maxChunk        = 16_000
+	maxWindow       = 1 << 20
+	maxMessage      = 16 << 20
+	maxStubs        = 16 + 2*64
+	maxStepsNow     = 20_000
+	lateSettle      = 50 // ms: two timers that fall together may be served in two steps
+)
+
+// reasons are all that a message may be rejected for (wasm/ABI.md).
+var reasons = []string{
+	"unknown-sender", "no-listener", "not-found", "not-bound", "refused", "no-message-node", "no-such-runtime", "no-answer", "expired",
+	"too-many", "too-big", "closed", "session-reset", "superseded", "unsupported-address", "unsupported-payload",
+}
+
+func deadlineOf(p *post) uint64 {
+	if p.event.Deadline > 0 {
+		return p.event.Deadline
+	}
+	return defaultDeadline
+}
+
+// checkStep holds the machine to the promises of DESIGN.md part 3 that can be seen after each step.
+func (b *body) checkStep(now engine.Instant, events []engine.Event) {
+	w := b.w
+	if b.wake > 0 && b.wake < now {
+		w.fail("wake-ahead", "%s: after the step at %d it still wants to be woken at %d", b.name, now, b.wake)
+	}
+	if b.stepsNow++; b.lastNow != now {
+		b.stepsNow, b.lastNow = 0, now
+	}
+	if b.stepsNow > maxStepsNow && !b.stalled {
+		w.fail("no-livelock", "%s: %d steps at %d, and it is not done", b.name, b.stepsNow, now)
+	}
+	if len(b.order) < 48 || w.steps%32 == 0 {
+		b.checkWaits(now)
+	}
+	for _, e := range events {
+		switch e := e.(type) {
+		case *engine.ExplanationAsked:
+			if b.asked[e.Job] {
+				w.fail("explained-at-once", "%s: job %d asked for an explanation and got none", b.name, e.Job)
+			}
+		case *engine.Closing:
+			for _, msg := range b.order {
+				if !b.posts[msg].settled {
+					w.fail("closing-settles-all", "%s: message %d is not settled by closing", b.name, msg)
+				}
+			}
+		}
+	}
+	largest := 0
+	for _, a := range w.plan.Actions {
+		largest = max(largest, a.Size)
+	}
+	if limit := max(1, len(b.held)) * (maxWindow + 2*largest + 2*maxChunk); b.heldBytes > limit {
+		w.fail("bounded", "%s: the body holds %d bytes of %d sessions", b.name, b.heldBytes, len(b.held))
+	}
+	if len(b.stubs) > maxStubs {
+		w.fail("bounded", "%s: %d stubs", b.name, len(b.stubs))
+	}
+}
+
+// checkWaits asks whether everything that waits has a deadline, and whether the timer covers it.
+func (b *body) checkWaits(now engine.Instant) {
+	for _, msg := range b.order {
+		p := b.posts[msg]
+		if p.due == 0 || p.settled {
+			continue
+		}
+		if now > p.due+lateSettle {
+			b.w.fail("settled-in-time", "%s: message %d was to be settled by %d, it is %d now", b.name, msg, p.due, now)
+			return
+		}
+		if b.wake == 0 || b.wake > p.due+lateSettle {
+			b.w.fail("wake-covers-waits", "%s: message %d must settle by %d, and the timer is set to %d (0: never)", b.name, msg, p.due, b.wake)
+			return
+		}
+	}
+}
+
+// checkEnd asks, with all faults over and all timers run out, whether anything is left undecided.
+func (w *World) checkEnd() {
+	for _, b := range w.bodies {
+		if w.failure != nil || !b.alive {
+			return
+		}
+		for _, msg := range b.order {
+			p := b.posts[msg]
+			switch {
+			case !p.settled:
+				w.fail("nothing-undecided", "%s: message %d is not settled", b.name, msg)
+			case !p.released:
+				w.fail("nothing-leaks", "%s: message %d is settled and never released", b.name, msg)
+			case !p.answered:
+				w.fail("nothing-undecided", "%s: the answer to message %d is still waited for", b.name, msg)
+			}
+		}
+		if b.heldBytes > 0 {
+			w.fail("nothing-leaks", "%s: %d bytes of %d sessions are still held", b.name, b.heldBytes, len(b.held))
+		}
+		if len(b.plains) > 0 {
+			w.fail("nothing-undecided", "%s: %d JSON messages were neither delivered nor discarded", b.name, len(b.plains))
+		}
+		if len(b.asked) > 0 {
+			w.fail("nothing-undecided", "%s: %d explanations were asked for and not given", b.name, len(b.asked))
+		}
+	}
+	if w.failure == nil {
+		v := history.Check(w.records, history.Options{OneClock: true})
+		if err := v.Err(); err != nil {
+			w.failure = &Failure{Rule: "history " + string(v.Violations[0].Rule), At: w.records[v.Violations[0].Record].At, Text: err.Error()}
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package world
+
+import (
+	"github.com/hyroute/hyroute/host/machine"
+	"github.com/hyroute/hyroute/runtime/engine"
+	"github.com/hyroute/hyroute/scenarios/history"
+)
+
+// Kit says what machines a world is played with.
+type Kit struct {
+	New     func(name string, c engine.Config) (machine.Machine, []engine.Effect, error)
+	Restore func(snapshot []byte) (machine.Machine, error) // nil: Trap does nothing
+	Every   int                                            // 0, or: each machine is restored after so many steps of the world
+}
+
+// Linked is the engine linked into this program.
+func Linked() Kit {
+	return Kit{
+		New:     func(_ string, c engine.Config) (machine.Machine, []engine.Effect, error) { return machine.Linked(c) },
+		Restore: machine.RestoreLinked,
+	}
+}
+
+// Result is how a plan went.
+type Result struct {
+	Failure *Failure // nil: all promises were kept
+	Hash    uint64   // over all steps of all machines
+	Steps   int
+	Summary history.Summary
+	Records []history.Record
+}
+
+// After the last fault, in ms: how long the machines have to find together again (the longest hold-down and back-off), how
+// long a message then has, and how long until nothing may be left at all (a session that owes nothing is forgotten).
+const (
+	calmTime  = 100_000
+	probeTime = 40_000
+	restTime  = 26 * 3600_000
+)
+
+// Run plays a plan. trace, if it is not nil, gets each step as text.
+func Run(p *Plan, kit Kit, trace func(step []byte)) Result {
+	w := newWorld(p, kit)
+	w.trace = trace
+	for i, b := range w.bodies {
+		w.at(w.now+uint64(i*37), b.start)
+	}
+	for _, a := range p.Actions {
+		w.at(w.now+a.At, func() { handlers[a.Do](w, a) })
+	}
+	w.play(w.now + p.Until)
+	w.calm = true
+	w.play(w.now + calmTime)
+	w.probe()
+	w.play(w.now + restTime)
+	w.checkEnd()
+	w.closeAll()
+	return w.result()
+}
+
+func (w *World) result() Result {
+	r := Result{Failure: w.failure, Hash: w.hash.Sum64(), Steps: w.steps, Records: w.records}
+	if w.failure == nil {
+		r.Summary = history.Check(w.records, history.Options{OneClock: true}).Summary
+	}
+	return r
+}
+
+// probe posts a message from each body to each other one: in a calm world it must arrive.
+func (w *World) probe() {
+	type sent struct {
+		b   *body
+		p   *post
+		msg uint64
+	}
+	var all []sent
+	for _, b := range w.bodies {
+		for _, to := range w.bodies {
+			from, target := b.listening(), to.listening()
+			if b == to || from == nil || target == nil || !b.alive || w.failure != nil {
+				continue
+			}
+			b.post(from.address, target.address, 40, Action{})
+			all = append(all, sent{b, b.posts[b.numbers.msg], b.numbers.msg})
+		}
+	}
+	w.play(w.now + probeTime)
+	for _, s := range all {
+		if s.p.outcome != history.OutcomeDelivered {
+			w.fail("calm-delivers", "%s: all faults are over since %d s, and a message to %s ends as %q (%s)", s.b.name, calmTime/1000, s.p.event.To, s.p.outcome, s.p.reason)
+		}
+	}
+}
+
+func (b *body) listening() *endpoint {
+	for _, e := range b.endpoints {
+		if e.present {
+			return e
+		}
+	}
+	return nil
+}
+
+func (w *World) closeAll() {
+	for _, b := range w.bodies {
+		if b.alive && w.failure == nil {
+			b.closing = true
+			b.tell(&engine.Closing{})
+		}
+	}
+	w.play(w.now + 1000)
+}
