@@ -6,9 +6,9 @@ import "github.com/hyroute/hyroute/runtime/engine"
 
 // Machine decides what a body does. It is used by one goroutine at a time.
 type Machine interface {
-	// Step tells the machine what happened and returns what the body must now do, in order. An error that is a
-	// *TrapError means that these events were left out: the machine has been set up again as it was before them, and
-	// goes on. Any other error is final.
+	// Step tells the machine what happened and returns what the body must now do, in order; the
+	// slice is used again by the next Step. An error that is a *TrapError means that these events were left out: the machine
+	// has been set up again as it was before them, and goes on. Any other error is final.
 	Step(now engine.Instant, events ...engine.Event) ([]engine.Effect, error)
 
 	// Snapshot is the whole state, for RestoreLinked or RestoreModule. It changes nothing.
