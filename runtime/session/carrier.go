@@ -1,0 +1,341 @@
+package session
+
+import "github.com/hyroute/hyroute/runtime/address"
+
+// state is how this side sees a data channel (session.md 4.1).
+type state uint8
+
+const (
+	fresh state = iota // open, not yet validated
+	good
+	doubt // the lease is over: the relay is in use as well
+	held  // condemned: probed only
+)
+
+// carrier is one way to a peer: its relay (relay is set), or a data channel.
+type carrier struct {
+	peer        *peer
+	relay       *relay
+	stub        uint64 // of a data channel
+	state       state
+	blocked     bool
+	given       int    // bytes in this Step
+	pausedUntil uint64 // relay: after a NOTICE
+	pings       []ping // not answered yet, the oldest first
+	nextPing    uint64 // not before
+	smallOK     bool   // a small PING was answered
+	largeOK     bool   // and a large one
+	streak      uint64 // answers in a row
+	trusted     uint64 // sending time of the newest answered PING
+	unanswered  int    // PINGs since the last answer
+	silentSince uint64 // sending time of the first of them
+	doubtSince  uint64
+	heldSince   uint64
+	goodSince   uint64
+	forgiven    bool // its peer's failures were forgotten since it is good
+	srtt        uint64
+	measured    bool
+}
+
+type ping struct {
+	nonce uint32
+	at    uint64
+	large bool
+}
+
+// ChannelOpened says that a data channel to url is open. stub is the node stub that url is behind.
+func (t *Table) ChannelOpened(url address.Address, node, stub uint64) {
+	p := t.peer(url, node)
+	if len(p.sessions) == 0 && p.session(t, Key{Set: Relay | Direct}) == nil {
+		t.act(&CloseChannel{Stub: stub, Peer: url})
+		return
+	}
+	if t.channels[stub] != nil {
+		return
+	}
+	if len(p.channels) == t.numbers.Channels {
+		oldest := p.channels[0].stub
+		t.act(&CloseChannel{Stub: oldest, Peer: url})
+		t.ChannelGone(oldest, "surplus")
+	}
+	c := &carrier{peer: p, stub: stub}
+	p.channels = append(p.channels, c)
+	t.channels[stub] = c
+	t.touch(p)
+}
+
+// ChannelGone says that a data channel can carry nothing any more.
+func (t *Table) ChannelGone(stub uint64, reason string) {
+	c := t.channels[stub]
+	if c == nil {
+		return
+	}
+	delete(t.channels, stub)
+	p := c.peer
+	for i, other := range p.channels {
+		if other == c {
+			p.channels = append(p.channels[:i:i], p.channels[i+1:]...)
+			break
+		}
+	}
+	for _, s := range p.sessions {
+		s.forgetCursor(c)
+	}
+	p.why = reason
+	t.touch(p)
+}
+
+// Channels says how many data channels there are to url, whether one of them may be used now, and until when no new one
+// should be set up.
+func (t *Table) Channels(url address.Address) (open int, usable bool, holdUntil uint64) {
+	p := t.peers[url]
+	if p == nil {
+		return 0, false, 0
+	}
+	for _, c := range p.channels {
+		usable = usable || c.state == good
+	}
+	return len(p.channels), usable, p.holdUntil
+}
+
+func (c *carrier) writable(t *Table) bool {
+	if c.relay != nil {
+		return c.relay.live && !c.relay.blocked && t.now >= c.pausedUntil && c.relay.given < t.numbers.Turn
+	}
+	return !c.blocked && c.given < t.numbers.Turn
+}
+
+func (c *carrier) open() bool { return c.relay == nil || c.relay.live }
+
+// spent notes that n bytes were given to the carrier. When that is all it gets in a Step, the peer's turn comes again in the next
+// one, so that the body can say in between that the carrier is blocked.
+func (c *carrier) spent(t *Table, n int) {
+	given := &c.given
+	if c.relay != nil {
+		given = &c.relay.given
+	}
+	*given += n
+	if *given >= t.numbers.Turn {
+		t.touch(c.peer)
+	}
+}
+
+func (c *carrier) wokenLate(t *Table) {
+	c.pings, c.unanswered, c.silentSince, c.nextPing = nil, 0, 0, 0
+	if c.state == good {
+		c.intoDoubt(t, "woken-late")
+	}
+}
+
+func (c *carrier) intoDoubt(t *Table, why string) {
+	if c.state != good {
+		return
+	}
+	c.state, c.doubtSince, c.nextPing = doubt, t.now, 0
+	c.peer.why = why
+}
+
+// condemn puts the channel out of use for a while that doubles with each failure.
+func (c *carrier) condemn(t *Table) {
+	p := c.peer
+	if c.state != held {
+		p.fails++
+		hold := uint64(1000) << min(p.fails-1, 16)
+		p.holdUntil = t.now + min(hold, t.numbers.MaxHold)
+		c.state, c.heldSince = held, t.now
+		c.smallOK, c.largeOK = false, false
+		p.why = "condemned"
+	}
+	c.streak, c.unanswered, c.silentSince = 0, 0, 0
+}
+
+// judge moves the channel to the state that its probes prove.
+func (c *carrier) judge(t *Table) {
+	n, p := &t.numbers, c.peer
+	for len(c.pings) > 0 && t.now > c.pings[0].at+n.Lease {
+		c.streak = 0 // an answer would be too old to prove anything
+		c.pings = c.pings[1:]
+	}
+	silent := c.unanswered >= n.CondemnPings && t.now >= c.silentSince+n.Condemn
+	switch c.state {
+	case good:
+		if !c.forgiven && t.now >= c.goodSince+n.Forgive {
+			p.fails, c.forgiven = 0, true
+		}
+		if p.traffic(t) && t.now > c.trusted+n.Lease {
+			c.intoDoubt(t, "lease-over")
+		}
+	case doubt:
+		if silent && t.now >= c.doubtSince+n.Condemn {
+			c.condemn(t)
+		}
+	case fresh, held:
+		if c.valid(t) {
+			c.becomeGood(t, "validated")
+			break
+		}
+		if c.state == held && p.traffic(t) && t.now >= max(c.heldSince, c.trusted)+n.Abandon {
+			t.act(&CloseChannel{Stub: c.stub, Peer: p.url})
+			t.ChannelGone(c.stub, "abandoned")
+			break
+		}
+		if silent {
+			c.condemn(t)
+		}
+	}
+}
+
+// valid says whether both ways of the channel are proven: small and large PINGs were answered, and after a failure three in a
+// row and the hold-down is over.
+func (c *carrier) valid(t *Table) bool {
+	if !c.smallOK || !c.largeOK || t.now > c.trusted+t.numbers.Lease {
+		return false
+	}
+	return c.peer.fails == 0 || c.streak >= 3 && t.now >= c.peer.holdUntil
+}
+
+func (c *carrier) becomeGood(t *Table, why string) {
+	c.state, c.goodSince, c.forgiven = good, t.now, c.peer.fails == 0
+	c.peer.why = why
+	for _, s := range c.peer.sessions {
+		s.rewind(c)
+	}
+}
+
+// pingDue is when the next PING may go; 0: none is wanted now.
+func (c *carrier) pingDue(t *Table) uint64 {
+	if c.state != fresh && !c.peer.traffic(t) {
+		return 0
+	}
+	return max(c.nextPing, t.now)
+}
+
+// ping sends a PING on a data channel if one is due: large ones as long as none was answered, after a small one was.
+func (c *carrier) ping(t *Table) {
+	due := c.pingDue(t)
+	if due == 0 || due > t.now {
+		return
+	}
+	c.sendPing(t, (c.state == fresh || c.state == held) && c.smallOK && !c.largeOK)
+}
+
+func (c *carrier) sendPing(t *Table, large bool) {
+	c.nextPing = t.now + t.numbers.Ping
+	p := ping{nonce: t.random.Nonce(), at: t.now, large: large}
+	c.pings = append(c.pings, p)
+	if c.unanswered == 0 {
+		c.silentSince = t.now
+	}
+	c.unanswered++
+	pad := 0
+	if large {
+		pad = t.numbers.Probe
+	}
+	c.peer.sessions[0].transmitBare(t, c, p.nonce, 0, pad)
+}
+
+// pingRelay measures the round trip of the relay while it is preferred and something is unseen.
+func (c *carrier) pingRelay(t *Table) {
+	if due := c.relayPingDue(t); due == 0 || due > t.now || !c.writable(t) {
+		return
+	}
+	if len(c.pings) >= 8 {
+		c.pings = c.pings[1:]
+	}
+	c.sendPing(t, false)
+}
+
+func (c *carrier) relayPingDue(t *Table) uint64 {
+	if !c.open() {
+		return 0
+	}
+	for _, s := range c.peer.sessions {
+		// The first round trip is measured by the first frame's own answer: no PING before the peer is known.
+		if s.use[0] == c && s.unseen() && s.knows {
+			return max(c.nextPing, t.now, c.pausedUntil)
+		}
+	}
+	return 0
+}
+
+// ponged takes the answer to one of this carrier's own PINGs. Any other answer, and one that is too old, proves nothing.
+func (c *carrier) ponged(t *Table, nonce uint32) {
+	for i, p := range c.pings {
+		if p.nonce != nonce {
+			continue
+		}
+		c.pings = append(c.pings[:i:i], c.pings[i+1:]...)
+		c.answered(t, p)
+		return
+	}
+}
+
+func (c *carrier) answered(t *Table, p ping) {
+	took := t.now - p.at
+	if !c.measured {
+		c.srtt, c.measured = took, true
+	} else {
+		c.srtt = (3*c.srtt + took) / 4
+	}
+	c.trusted = max(c.trusted, p.at)
+	if c.relay != nil || took > t.numbers.Lease {
+		return
+	}
+	c.unanswered, c.silentSince = 0, 0
+	c.streak++
+	if p.large {
+		c.largeOK = true
+	} else {
+		c.smallOK = true
+	}
+	switch c.state {
+	case fresh:
+		if !c.largeOK {
+			c.nextPing = 0 // the large one follows at once
+		}
+	case doubt:
+		if p.at >= c.doubtSince {
+			c.becomeGood(t, "confirmed")
+		}
+	}
+}
+
+// wake is when the channel needs to be judged or probed again. 0: never.
+func (c *carrier) wake(t *Table) uint64 {
+	n, p := &t.numbers, c.peer
+	at := c.pingDue(t)
+	traffic := p.traffic(t)
+	switch c.state {
+	case good:
+		if traffic {
+			at = earlier(at, c.trusted+n.Lease+1)
+		}
+		if !c.forgiven {
+			at = earlier(at, c.goodSince+n.Forgive)
+		}
+	case doubt:
+		if c.unanswered >= n.CondemnPings {
+			at = earlier(at, max(c.silentSince, c.doubtSince)+n.Condemn)
+		}
+	case fresh, held:
+		if c.unanswered >= n.CondemnPings {
+			at = earlier(at, c.silentSince+n.Condemn)
+		}
+		if p.fails > 0 && c.smallOK && c.largeOK && c.streak >= 3 && p.holdUntil > t.now {
+			at = earlier(at, p.holdUntil)
+		}
+		if c.state == held && traffic {
+			at = earlier(at, max(c.heldSince, c.trusted)+n.Abandon)
+		}
+	}
+	return at
+}
+
+// wakeRelay is the same for the relay.
+func (c *carrier) wakeRelay(t *Table) uint64 {
+	at := c.relayPingDue(t)
+	if c.pausedUntil > t.now && c.open() {
+		at = earlier(at, c.pausedUntil)
+	}
+	return at
+}

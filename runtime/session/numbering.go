@@ -1,0 +1,202 @@
+package session
+
+import (
+	"github.com/hyroute/hyroute/runtime/address"
+	"github.com/hyroute/hyroute/runtime/frame"
+)
+
+const (
+	tomb    = frame.Tomb
+	tombEnd = frame.Tomb | frame.End
+)
+
+// chunk is what one number of my stream means.
+type chunk struct {
+	flags          frame.ChunkFlags
+	message        *message // of which it is a slice; nil: none
+	flow           uint64
+	offset, length int
+	from, to       address.Address // DEF
+	inc, end       uint64          // REFUSE
+	code           uint8
+}
+
+func (c *chunk) cost() int { return c.length + chunkCost }
+
+// describe is the chunk as it stands in a header.
+func (c *chunk) describe() frame.Chunk {
+	d := frame.Chunk{Flags: c.flags, Flow: c.flow, Length: c.length, Inc: c.inc, Number: c.end, Code: c.code}
+	if c.flags&frame.Def != 0 {
+		d.From, d.To = c.from.String(), c.to.String()
+	}
+	return d
+}
+
+// flow is a pair of addresses that messages go between.
+type flow struct{ from, to address.Address }
+
+// flowTable gives flows their index in my stream; the one not used for the longest time is defined anew when all are taken.
+type flowTable struct {
+	index map[flow]uint64
+	byUse []flow // the longest unused first
+}
+
+func (f *flowTable) reset() { f.index, f.byUse = map[flow]uint64{}, nil }
+
+// find gives the index of a defined flow, and notes its use.
+func (f *flowTable) find(x flow) (uint64, bool) {
+	i, ok := f.index[x]
+	if ok && f.byUse[len(f.byUse)-1] != x {
+		for at, y := range f.byUse {
+			if x == y {
+				f.byUse = append(append(f.byUse[:at:at], f.byUse[at+1:]...), x)
+				break
+			}
+		}
+	}
+	return i, ok
+}
+
+// define gives a flow an index.
+func (f *flowTable) define(x flow, limit int) uint64 {
+	i := uint64(len(f.byUse))
+	if len(f.byUse) >= limit {
+		i = f.index[f.byUse[0]]
+		delete(f.index, f.byUse[0])
+		f.byUse = f.byUse[1:]
+	}
+	f.index[x] = i
+	f.byUse = append(f.byUse, x)
+	return i
+}
+
+// number gives c the next number.
+func (s *Session) number(t *Table, c chunk) {
+	s.chunks = append(s.chunks, c)
+	s.next++
+	s.unseenCost += c.cost()
+	s.undoneCost += c.cost()
+}
+
+// roomToNumber says whether the windows let one more chunk of content be numbered: always for the oldest message that is not done.
+func (s *Session) roomToNumber(t *Table) bool {
+	window := min(t.numbers.Window, s.window)
+	return s.unseenCost <= window && (s.undoneCost <= window || s.part != nil && len(s.outstanding) == 0)
+}
+
+// numberNext numbers the next chunk, if there is one, the windows allow it, and its description and payload take no more than room.
+func (s *Session) numberNext(t *Table, room int) bool {
+	var c chunk
+	switch {
+	case s.part != nil:
+		c = s.slice(t, s.part)
+		if c.length+8 > room || !s.roomToNumber(t) {
+			return false
+		}
+	case len(s.controls) > 0:
+		c = s.controls[0]
+		if d := c.describe(); d.Size() > room {
+			return false
+		}
+		s.controls = s.controls[1:]
+		s.number(t, c)
+		s.refusalNumbered(c.end, s.next-1)
+		return true
+	case len(s.queue) > 0:
+		m := s.queue[0]
+		if !s.roomToNumber(t) {
+			return false
+		}
+		x := flow{m.From, m.To}
+		i, ok := s.flows.find(x)
+		if !ok {
+			c = chunk{flags: frame.Def, from: m.From, to: m.To}
+			if d := c.describe(); d.Size()+8 > room {
+				return false
+			}
+			c.flow = s.flows.define(x, t.numbers.Flows)
+			s.number(t, c)
+			return true
+		}
+		c = s.slice(t, m)
+		c.flags |= frame.Begin
+		c.flow = i
+		if c.length+12 > room {
+			return false
+		}
+		s.dequeue()
+		m.begin = s.next
+		s.part = m
+	default:
+		return false
+	}
+	m := s.part
+	m.sent += c.length
+	if c.flags&frame.End != 0 {
+		m.end = s.next
+		s.part = nil
+		s.outstanding = append(s.outstanding, m)
+	}
+	s.number(t, c)
+	return true
+}
+
+// slice is the next chunk of m.
+func (s *Session) slice(t *Table, m *message) chunk {
+	c := chunk{message: m, offset: m.sent, length: min(t.numbers.Chunk, m.Size-m.sent)}
+	if m.sent+c.length == m.Size {
+		c.flags |= frame.End
+	}
+	return c
+}
+
+func (s *Session) dequeue() {
+	s.queueBytes -= s.queue[0].Size
+	s.queue[0] = nil
+	s.queue = s.queue[1:]
+	if s.old > 0 {
+		s.old--
+	}
+}
+
+// release forgets my numbers up to done and settles what ends there.
+func (s *Session) release(t *Table, done uint64) {
+	for s.base < done {
+		c := &s.chunks[0]
+		s.base++
+		s.undoneCost -= c.cost()
+		if s.base > s.seen {
+			s.unseenCost -= c.cost()
+		}
+		*c = chunk{}
+		s.chunks = s.chunks[1:]
+	}
+	for len(s.outstanding) > 0 && s.outstanding[0].end <= done {
+		s.outstanding[0].settle(t, Delivered, false)
+		s.outstanding[0] = nil
+		s.outstanding = s.outstanding[1:]
+	}
+}
+
+// moveSeen notes that the peer has seen my numbers up to n.
+func (s *Session) moveSeen(t *Table, n uint64) {
+	n = min(max(n, s.base), s.next-1)
+	if n == s.seen {
+		return
+	}
+	forward := n > s.seen
+	for i := max(s.seen, s.base) + 1; i <= n; i++ {
+		s.unseenCost -= s.chunks[i-s.base-1].cost()
+	}
+	for i := n + 1; i <= s.seen; i++ {
+		s.unseenCost += s.chunks[i-s.base-1].cost()
+	}
+	s.seen = n
+	if forward {
+		s.rto, s.rtoAt = 0, 0
+		if s.unseen() {
+			s.rtoAt = t.now + s.rtoLength(t)
+		}
+		s.passGates(t)
+	}
+}

@@ -1,0 +1,48 @@
+package session
+
+// Numbers are the timers and limits (session.md 4.6). Times are in milliseconds, sizes in bytes.
+type Numbers struct {
+	AckDelay     uint64 // an acknowledgement waits at most so long
+	AckChunks    int    // or for so many chunks
+	AckBytes     int    // or so many bytes
+	MinRTO       uint64 // nothing more seen for so long: send again
+	MaxRTO       uint64
+	Ping         uint64 // between two PINGs while traffic flows
+	Lease        uint64 // trust after the sending time of an answered PING
+	Condemn      uint64 // in doubt for so long, and CondemnPings unanswered: held
+	CondemnPings int
+	MaxHold      uint64 // longest hold-down
+	Forgive      uint64 // good for so long: former failures are forgotten
+	Abandon      uint64 // held without an answer for so long: given up
+	Together     uint64 // two good channels for so long: the older is closed
+	Idle         uint64 // after the last chunk no more PINGs
+	LateWake     uint64 // woken so much later than asked: nothing is condemned
+	LongAnswer   uint64 // between two LONG frames that only answer
+	Forget       uint64 // an idle session that owes nothing is forgotten
+	Probe        int    // size of the large PING
+	Window       int    // cost of what may be unseen
+	Chunk        int    // payload of a chunk
+	Frame        int    // size of a frame that carries a run of chunks
+	Turn         int    // bytes given to one carrier in one Step
+	Largest      int    // message
+	QueueBytes   int
+	QueueLength  int
+	Flows        int
+	Sessions     int
+	Channels     int // of one peer
+}
+
+// DefaultNumbers are the defaults.
+func DefaultNumbers() Numbers {
+	return Numbers{
+		AckDelay: 20, AckChunks: 32, AckBytes: 64 << 10,
+		MinRTO: 1000, MaxRTO: 8000,
+		Ping: 700, Lease: 1500, Condemn: 4000, CondemnPings: 3, MaxHold: 60_000, Forgive: 60_000, Abandon: 30_000,
+		Together: 10_000, Idle: 3000, LateWake: 2000, LongAnswer: 100, Forget: 24 * 3600_000,
+		Probe: 16 << 10, Window: 1 << 20, Chunk: 16_000, Frame: 16 << 10, Turn: 128 << 10, Largest: 16 << 20,
+		QueueBytes: 4 << 20, QueueLength: 4096, Flows: 64, Sessions: 10_000, Channels: 2,
+	}
+}
+
+// chunkCost is what a chunk costs in a window beside its payload.
+const chunkCost = 64

@@ -1,0 +1,231 @@
+package session
+
+import (
+	"github.com/hyroute/hyroute/runtime/address"
+	"github.com/hyroute/hyroute/runtime/frame"
+)
+
+// peer is another runtime: the carriers to it, and the sessions that share them.
+type peer struct {
+	id        uint64
+	url       address.Address
+	relay     *carrier
+	channels  []*carrier // the oldest first
+	sessions  []*Session
+	lastChunk uint64 // when a chunk last went or came
+	lively    bool   // a chunk ever went or came
+	fails     uint64 // how often a channel was condemned lately
+	holdUntil uint64
+	bothGood  uint64 // since when two channels are good; 0: they are not
+	absent    bool   // the node said that there is no such runtime now
+	why       string // what changed the carriers last
+	dirty     bool
+	wakeAt    uint64
+}
+
+func (t *Table) peer(url address.Address, stub uint64) *peer {
+	p := t.peers[url]
+	if p == nil {
+		p = &peer{id: t.id(), url: url}
+		p.relay = &carrier{peer: p, relay: t.relay(stub)}
+		t.peers[url] = p
+	}
+	return p
+}
+
+// session is the one with that key; it is made if need be. It is nil if there are too many.
+func (p *peer) session(t *Table, key Key) *Session {
+	for _, s := range p.sessions {
+		if s.key == key {
+			return s
+		}
+	}
+	if len(t.sessions) >= t.numbers.Sessions && !t.forgetOne() {
+		return nil
+	}
+	s := newSession(t, p, key)
+	p.sessions = append(p.sessions, s)
+	t.sessions[s.id] = s
+	return s
+}
+
+// forgetOne drops the session that owes nothing and was not used for the longest time.
+func (t *Table) forgetOne() bool {
+	var oldest *Session
+	for _, s := range t.sessions {
+		last := len(s.peer.sessions) == 1 && len(s.peer.channels) > 0 // its channels speak through it
+		if !last && s.idle() && (oldest == nil || s.lastUse < oldest.lastUse || s.lastUse == oldest.lastUse && s.id < oldest.id) {
+			oldest = s
+		}
+	}
+	if oldest == nil {
+		return false
+	}
+	delete(t.sessions, oldest.id)
+	p := oldest.peer
+	for i, s := range p.sessions {
+		if s == oldest {
+			p.sessions = append(p.sessions[:i:i], p.sessions[i+1:]...)
+		}
+	}
+	if len(p.sessions) == 0 && len(p.channels) == 0 {
+		delete(t.peers, p.url)
+	}
+	return true
+}
+
+// sessionOf is the session that a frame belongs to. A short frame that no session knows is answered by all, or by a new one.
+func (p *peer) sessionOf(t *Table, h *frame.Header) *Session {
+	if h.Long {
+		return p.session(t, Key{CarrierSet(h.Hello.Set), h.Hello.Lane})
+	}
+	for _, s := range p.sessions {
+		if s.pinc != 0 && h.Tag == frame.Tag(s.pinc, s.inc) {
+			return s
+		}
+	}
+	if len(p.sessions) == 0 {
+		return p.session(t, Key{Set: Relay | Direct})
+	}
+	for _, s := range p.sessions[1:] {
+		s.hello = true
+		s.sayHello = true
+	}
+	return p.sessions[0]
+}
+
+// traffic says whether something flows: PINGs go only then.
+func (p *peer) traffic(t *Table) bool {
+	if p.lively && t.now < p.lastChunk+t.numbers.Idle {
+		return true
+	}
+	for _, s := range p.sessions {
+		if s.unseen() {
+			return true
+		}
+	}
+	return false
+}
+
+// present notes that the peer is there: what was held back goes at once.
+func (p *peer) present() {
+	if p.absent {
+		p.absent = false
+		p.relay.pausedUntil = 0
+	}
+}
+
+// PeerBack says that the peer may be attached to its node again.
+func (t *Table) PeerBack(url address.Address) {
+	if p := t.peers[url]; p != nil && p.absent {
+		p.present()
+		t.touch(p)
+	}
+}
+
+func (p *peer) chunkMoved(t *Table) { p.lastChunk, p.lively = t.now, true }
+
+// choose computes, from scratch, which carriers sessions with that set use now: the preferred one first.
+func (p *peer) choose(set CarrierSet) (use [2]*carrier) {
+	var doubtful *carrier
+	if set&Direct != 0 {
+		for i := len(p.channels) - 1; i >= 0; i-- {
+			switch c := p.channels[i]; c.state {
+			case good:
+				return [2]*carrier{c}
+			case doubt:
+				if doubtful == nil {
+					doubtful = c
+				}
+			}
+		}
+	}
+	if set&Relay == 0 {
+		return [2]*carrier{doubtful}
+	}
+	return [2]*carrier{p.relay, doubtful}
+}
+
+// decides says whether this side is the one that closes surplus channels: the lower runtime URL.
+func (p *peer) decides(t *Table) bool { return t.self.Less(p.url) }
+
+func (p *peer) flush(t *Table) {
+	for _, c := range p.channels {
+		c.given = 0
+	}
+	for _, s := range p.sessions {
+		s.checkRTO(t)
+	}
+	for _, c := range append([]*carrier(nil), p.channels...) {
+		c.judge(t)
+	}
+	p.prune(t)
+	for _, s := range p.sessions {
+		s.chooseCarriers(t)
+	}
+	for moved := true; moved; {
+		moved = false
+		for _, s := range p.sessions {
+			moved = s.pump(t) || moved
+		}
+	}
+	// Probes come last: they find out whether what was just sent gets through.
+	p.relay.pingRelay(t)
+	for _, c := range p.channels {
+		c.ping(t)
+	}
+	for _, s := range p.sessions {
+		s.acknowledge(t)
+	}
+}
+
+// prune lets the deciding side close the older of two channels that have both been good for a while.
+func (p *peer) prune(t *Table) {
+	var goods []*carrier
+	for _, c := range p.channels {
+		if c.state == good {
+			goods = append(goods, c)
+		}
+	}
+	if len(goods) < 2 {
+		p.bothGood = 0
+		return
+	}
+	if p.bothGood == 0 {
+		p.bothGood = t.now + 1
+	}
+	if p.decides(t) && t.now+1 >= p.bothGood+t.numbers.Together {
+		t.act(&CloseChannel{Stub: goods[0].stub, Peer: p.url})
+		t.ChannelGone(goods[0].stub, "surplus")
+		p.bothGood = 0
+	}
+}
+
+// wake is when flush has something to do by itself. 0: never.
+func (p *peer) wake(t *Table) uint64 {
+	at := p.relay.wakeRelay(t)
+	for _, c := range p.channels {
+		at = earlier(at, c.wake(t))
+	}
+	for _, s := range p.sessions {
+		at = earlier(at, s.wake(t))
+	}
+	if p.bothGood != 0 && p.decides(t) {
+		at = earlier(at, p.bothGood-1+t.numbers.Together)
+	}
+	if at != 0 {
+		at = max(at, t.now)
+	}
+	return at
+}
+
+// whyExpired is the cause of an expiry, as far as it is known.
+func (p *peer) whyExpired() Outcome {
+	switch {
+	case !p.relay.relay.live && len(p.channels) == 0:
+		return ExpiredNoNode
+	case p.absent:
+		return ExpiredNoRuntime
+	}
+	return Expired
+}

@@ -1,0 +1,127 @@
+package session
+
+import "github.com/hyroute/hyroute/runtime/frame"
+
+// pump gives each carrier in use one more frame, if it can take it. It says whether it gave any.
+func (s *Session) pump(t *Table) bool {
+	moved := false
+	for _, c := range s.use {
+		if c != nil && c.writable(t) {
+			moved = s.sendRun(t, c) || moved
+		}
+	}
+	return moved
+}
+
+// sendRun sends the next chunks that the carrier was not given: as many as wait, up to the size of a frame.
+func (s *Session) sendRun(t *Table, c *carrier) bool {
+	cur := s.cursor(c)
+	first := max(cur.at, s.seen) + 1
+	h := s.header()
+	h.First = first
+	var parts []Part
+	room := t.numbers.Frame - 64
+	headRoom := frame.MaxHeader - 512
+	if h.Long {
+		room -= 32 + len(s.key.Lane) + 16*len(s.continues)
+	}
+	for n := first; ; n++ {
+		if n >= s.next && !s.numberNext(t, room) {
+			break
+		}
+		k := &s.chunks[n-s.base-1]
+		d := k.describe()
+		size := d.Size() + k.length
+		if (size > room || d.Size() > headRoom) && len(h.Chunks) > 0 {
+			break
+		}
+		room -= size
+		headRoom -= d.Size()
+		h.Chunks = append(h.Chunks, d)
+		if k.length > 0 {
+			parts = append(parts, Part{k.message.Msg, k.offset, k.length})
+		}
+		cur.at = n
+	}
+	if len(h.Chunks) == 0 {
+		return false
+	}
+	s.peer.chunkMoved(t)
+	if s.rtoAt == 0 {
+		s.rtoAt = t.now + s.rtoLength(t)
+	}
+	s.transmit(t, c, &h, 0, parts)
+	if c.relay != nil && s.peer.absent {
+		c.pausedUntil = t.now + s.rtoLength(t) // one frame is enough to find out whether the peer is back
+	}
+	return true
+}
+
+// header is what every frame says.
+func (s *Session) header() frame.Header {
+	h := frame.Header{Done: s.done(), Seen: s.rseen}
+	if s.long() {
+		h.Long = true
+		h.Hello = frame.Hello{
+			Src: s.inc, Dst: s.pinc, Have: s.rinc, Base: s.base, Continues: s.continues,
+			Set: uint8(s.key.Set), Lane: s.key.Lane,
+		}
+	} else {
+		h.Tag = frame.Tag(s.inc, s.pinc)
+	}
+	return h
+}
+
+// transmitBare sends a frame without chunks.
+func (s *Session) transmitBare(t *Table, c *carrier, ping, pong uint32, pad int) {
+	h := s.header()
+	h.Ping, h.Pong = ping, pong
+	s.transmit(t, c, &h, pad, nil)
+}
+
+func (s *Session) transmit(t *Table, c *carrier, h *frame.Header, pad int, parts []Part) {
+	if !c.open() {
+		return
+	}
+	if h.Long {
+		h.Hello.Window, h.Hello.Largest = uint64(t.numbers.Window), uint64(t.numbers.Largest)
+	}
+	// The largest header is that of a DEF in a LONG frame: two addresses and 300 bytes.
+	head, err := h.Append(nil)
+	if err != nil {
+		panic("session: " + err.Error())
+	}
+	a := &Transmit{Stub: c.stub, Head: head, Pad: pad, Parts: parts}
+	if c.relay != nil {
+		a.Stub, a.Handle = c.relay.stub, c.relay.handle(t, s.peer.url)
+	}
+	t.act(a)
+	size := len(head) + pad
+	for _, p := range parts {
+		size += p.Length
+	}
+	c.spent(t, size)
+	if c == s.use[0] || c == s.use[1] || s.use[0] == nil {
+		s.ackAt, s.ackChunks, s.ackBytes = 0, 0, 0
+		s.doneReported = h.Done
+		s.sayHello = false
+		if h.Long {
+			s.helloAt = t.now
+		}
+	}
+}
+
+// acknowledge sends a frame that only acknowledges, if one is due.
+func (s *Session) acknowledge(t *Table) {
+	due := s.ackAt != 0 && t.now >= s.ackAt
+	due = due || s.sayHello && (s.helloAt == 0 || t.now >= s.helloAt+t.numbers.LongAnswer)
+	if !due {
+		return
+	}
+	use := s.use
+	for _, c := range use {
+		if c != nil && c.open() {
+			s.transmitBare(t, c, 0, 0, 0)
+		}
+	}
+}

@@ -1,0 +1,340 @@
+package session
+
+import (
+	"github.com/hyroute/hyroute/runtime/address"
+	"github.com/hyroute/hyroute/runtime/frame"
+)
+
+// arrived is a chunk of the peer's stream that waits for those before it.
+type arrived struct {
+	frame.Chunk
+	direct bool
+}
+
+// opened is the message that is being put together.
+type opened struct {
+	any         bool
+	first, last uint64
+	size        int
+	flow        uint64
+	tooBig      bool
+}
+
+// owed is a message that was handed over and not taken yet, or refused and its sender not told yet.
+type owed struct {
+	begin, end uint64
+	cost       int
+	state      owedState
+	code       uint8
+	gate       uint64 // number of the REFUSE chunk; 0: not numbered
+}
+
+type owedState uint8
+
+const (
+	handed owedState = iota
+	refusing
+	taken
+)
+
+// done is up to where everything was taken: always the end of a message.
+func (s *Session) done() uint64 {
+	if len(s.owed) > 0 {
+		return s.owed[0].begin - 1
+	}
+	if s.open.any {
+		return s.open.first - 1
+	}
+	return s.rseen
+}
+
+// receiveHalf takes what the frame says and carries of the peer's stream: F1 to F4.
+func (s *Session) receiveHalf(t *Table, c *carrier, h *frame.Header, src, dst, number uint64) {
+	if dst != 0 && dst != s.inc { // F1
+		return
+	}
+	if src != s.rinc { // F2
+		if !h.Long || !s.follow(t, &h.Hello) {
+			s.sayHello = true
+			return
+		}
+	}
+	if len(h.Chunks) == 0 {
+		return
+	}
+	s.peer.chunkMoved(t)
+	offset := 0
+	for i := range h.Chunks {
+		s.keep(t, c, h.First+uint64(i), h.Chunks[i], number, offset)
+		offset += h.Chunks[i].Length
+	}
+	s.takeInOrder(t)
+}
+
+// follow says whether the stream of the hello can be followed, and follows it.
+func (s *Session) follow(t *Table, h *frame.Hello) bool {
+	given := s.handedOver()
+	for _, x := range h.Continues {
+		if x.Inc == s.rinc && h.Base <= given {
+			if given < x.Fork {
+				s.followed(t, h.Src, given)
+				return true
+			}
+			// It was handed more than the peer remembers to have sent. Let it know: what was handed over counts as taken.
+			s.takeAll(t)
+		}
+	}
+	root := h.Src
+	if len(h.Continues) > 0 {
+		root = h.Continues[0].Inc
+	}
+	if h.Base != 0 || len(h.Continues) > 0 && s.rinc >= root && s.rinc != 0 {
+		return false
+	}
+	if s.rinc != 0 || kOf(root) > 0 {
+		t.act(&Gap{Session: s.id, Peer: s.peer.url})
+	}
+	s.owed, s.owedCost = nil, 0
+	s.incoming = map[uint64]flow{}
+	s.epoch++
+	s.followed(t, h.Src, 0)
+	return true
+}
+
+// handedOver is up to where whole messages were handed over, taken or not.
+func (s *Session) handedOver() uint64 {
+	if s.open.any {
+		return s.open.first - 1
+	}
+	return s.rseen
+}
+
+func (s *Session) followed(t *Table, inc, seen uint64) {
+	if s.open.any {
+		t.act(&Drop{Session: s.id, First: s.open.first, Last: s.open.last})
+	}
+	s.dropBuffer(t)
+	s.open = opened{}
+	s.rinc, s.rseen = inc, seen
+	s.doneReported = 0
+}
+
+func (s *Session) dropBuffer(t *Table) {
+	for n := s.rseen + 1; len(s.buffer) > 0; n++ {
+		if a, ok := s.buffer[n]; ok {
+			delete(s.buffer, n)
+			if a.Length > 0 {
+				t.act(&Drop{Session: s.id, First: n, Last: n})
+			}
+		}
+	}
+	s.bufferCost = 0
+}
+
+// keep holds a chunk until its turn. First come stays.
+func (s *Session) keep(t *Table, c *carrier, n uint64, k frame.Chunk, number uint64, offset int) {
+	if n <= s.rseen {
+		s.ackAt = t.now // a repeat: the peer does not know yet
+		return
+	}
+	if _, have := s.buffer[n]; have {
+		s.ackAt = t.now
+		return
+	}
+	cost := k.Length + chunkCost
+	next := n == s.rseen+1
+	if n > s.rseen+uint64(t.numbers.Window)/chunkCost || !next && s.bufferCost+cost > t.numbers.Window {
+		return
+	}
+	if s.owedCost+s.open.size > t.numbers.Window+t.numbers.Largest {
+		return // the peer does not heed the window
+	}
+	s.buffer[n] = arrived{Chunk: k, direct: c.relay == nil}
+	s.bufferCost += cost
+	if k.Length > 0 {
+		t.act(&Hold{Session: s.id, Number: n, Frame: number, Offset: offset, Length: k.Length})
+	}
+	s.ackChunks++
+	s.ackBytes += k.Length
+	if s.ackAt == 0 {
+		s.ackAt = t.now + t.numbers.AckDelay
+	}
+	if s.ackChunks >= t.numbers.AckChunks || s.ackBytes >= t.numbers.AckBytes {
+		s.ackAt = t.now
+	}
+}
+
+// takeInOrder takes the chunks whose turn it is (F4).
+func (s *Session) takeInOrder(t *Table) {
+	for {
+		n := s.rseen + 1
+		a, ok := s.buffer[n]
+		if !ok {
+			return
+		}
+		delete(s.buffer, n)
+		s.bufferCost -= a.Length + chunkCost
+		s.rseen = n
+		s.take(t, n, &a)
+	}
+}
+
+func (s *Session) take(t *Table, n uint64, a *arrived) {
+	switch {
+	case a.Flags&frame.Def != 0:
+		s.define(t, a)
+	case a.Flags&frame.Refuse != 0:
+		s.refused(t, a)
+	case a.Flags&frame.Tomb != 0:
+		s.dropOpen(t)
+	default:
+		if a.Flags&frame.Begin != 0 {
+			s.dropOpen(t)
+			s.open = opened{any: true, first: n, flow: a.Flow}
+		}
+		if !s.open.any {
+			if a.Length > 0 {
+				t.act(&Drop{Session: s.id, First: n, Last: n})
+			}
+			return
+		}
+		s.open.last = n
+		s.open.size += a.Length
+		if s.open.size > t.numbers.Largest && !s.open.tooBig {
+			s.open.tooBig = true
+		}
+		if s.open.tooBig {
+			t.act(&Drop{Session: s.id, First: s.open.first, Last: n})
+			s.open.size = 0
+		}
+		if a.Flags&frame.End != 0 {
+			s.handOver(t, a.direct)
+		}
+	}
+}
+
+func (s *Session) define(t *Table, a *arrived) {
+	from, err1 := address.Parse(a.From)
+	to, err2 := address.Parse(a.To)
+	if err1 != nil || err2 != nil || a.Flow >= uint64(t.numbers.Flows) {
+		delete(s.incoming, a.Flow)
+		return
+	}
+	s.incoming[a.Flow] = flow{from, to}
+}
+
+func (s *Session) dropOpen(t *Table) {
+	if s.open.any && !s.open.tooBig {
+		t.act(&Drop{Session: s.id, First: s.open.first, Last: s.open.last})
+	}
+	s.open = opened{}
+}
+
+func (s *Session) handOver(t *Table, direct bool) {
+	o := s.open
+	s.open = opened{}
+	s.owed = append(s.owed, owed{begin: o.first, end: o.last, cost: o.size})
+	s.owedCost += o.size
+	x, ok := s.incoming[o.flow]
+	if !ok || o.tooBig {
+		if !o.tooBig {
+			t.act(&Drop{Session: s.id, First: o.first, Last: o.last})
+		}
+		s.refuse(o.last, RefuseUnsupported)
+		return
+	}
+	t.act(&Arrived{
+		Receipt: Receipt{s.id, s.epoch, o.last}, First: o.first, Last: o.last,
+		Peer: s.peer.url, From: x.from, To: x.to, Direct: direct,
+	})
+}
+
+// taken notes that the message that ended at end was taken.
+func (s *Session) taken(t *Table, end uint64) {
+	for i := range s.owed {
+		if s.owed[i].end == end && s.owed[i].state == handed {
+			s.owed[i].state = taken
+			break
+		}
+	}
+	s.settleOwed(t)
+}
+
+func (s *Session) takeAll(t *Table) {
+	for i := range s.owed {
+		s.owed[i].state = taken
+	}
+	s.settleOwed(t)
+}
+
+// settleOwed lets done move over what was taken, and over what was refused once the peer has seen the refusal.
+func (s *Session) settleOwed(t *Table) {
+	n := 0
+	for n < len(s.owed) && s.owed[n].state == taken {
+		s.owedCost -= s.owed[n].cost
+		n++
+	}
+	if n == 0 {
+		return
+	}
+	s.owed = s.owed[n:]
+	if s.ackAt == 0 { // done stood when it was last told
+		s.ackAt = t.now
+	}
+}
+
+func (s *Session) refuse(end uint64, code uint8) {
+	for i := range s.owed {
+		if o := &s.owed[i]; o.end == end && o.state == handed {
+			o.state, o.code = refusing, code
+			s.controls = append(s.controls, s.refusal(o))
+			return
+		}
+	}
+}
+
+func (s *Session) refusal(o *owed) chunk {
+	return chunk{flags: frame.Refuse, inc: s.rinc, end: o.end, code: o.code}
+}
+
+func (s *Session) refusalNumbered(end, number uint64) {
+	for i := range s.owed {
+		if o := &s.owed[i]; o.end == end && o.state == refusing {
+			o.gate = number
+		}
+	}
+}
+
+// passGates lets done pass refused messages whose refusal the peer has seen.
+func (s *Session) passGates(t *Table) {
+	for i := range s.owed {
+		if o := &s.owed[i]; o.state == refusing && o.gate != 0 && o.gate <= s.seen {
+			o.state = taken
+		}
+	}
+	s.settleOwed(t)
+}
+
+// refused learns that the peer did not take a message of mine.
+func (s *Session) refused(t *Table, a *arrived) {
+	mine := a.Inc == s.inc
+	for _, inc := range s.lineage {
+		mine = mine || inc == a.Inc
+	}
+	if !mine {
+		return
+	}
+	outcome := map[uint8]Outcome{
+		RefuseNoListener: PeerNoListener, RefuseMoved: PeerMoved, RefuseNotBound: PeerNotBound, RefuseForbidden: PeerForbidden,
+	}[a.Code]
+	if outcome == 0 {
+		outcome = PeerUnsupported
+	}
+	for _, m := range s.outstanding {
+		if m.end == a.Number {
+			m.settle(t, outcome, false)
+			s.bury(m)
+			return
+		}
+	}
+}

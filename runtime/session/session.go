@@ -1,0 +1,208 @@
+package session
+
+import (
+	"github.com/hyroute/hyroute/runtime/address"
+	"github.com/hyroute/hyroute/runtime/frame"
+)
+
+// Session is an ordered stream of messages each way between this runtime and a peer (session.md 3.1).
+type Session struct {
+	id      uint64
+	peer    *peer
+	key     Key
+	lastUse uint64
+
+	// me
+	inc       uint64
+	continues []frame.Continue
+	lineage   []uint64 // earlier incarnations in which the present numbers meant the same
+	knows     bool     // the peer has shown that it follows inc
+	hello     bool     // talk LONG until it shows it again
+	sayHello  bool     // and do so without being asked
+	helloAt   uint64   // when the last LONG frame went that only answered
+	resets    []uint64 // when the name was found taken lately
+	over      bool     // superseded: a twin lives
+
+	// send half
+	base, next  uint64 // done up to base; next is the next number
+	chunks      []chunk
+	queue       []*message
+	queueBytes  int
+	old         int        // so many at the head of queue came from a save that is not confirmed
+	part        *message   // being numbered
+	outstanding []*message // numbered to the end, not done
+	controls    []chunk    // to be numbered before the next message
+	flows       flowTable
+	seen        uint64 // the peer has seen my numbers up to here
+	unseenCost  int
+	undoneCost  int
+	cursors     []cursor
+	use         [2]*carrier // in use now, the preferred one first
+	window      int         // the peer's
+	largest     int
+	rto         uint64 // present length; 0: the least
+	rtoAt       uint64
+
+	// the peer
+	pinc uint64
+
+	// receive half
+	rinc, rseen  uint64
+	epoch        uint64 // how often another stream was followed
+	buffer       map[uint64]arrived
+	bufferCost   int
+	open         opened
+	owed         []owed
+	owedCost     int
+	incoming     map[uint64]flow
+	ackAt        uint64 // an acknowledgement is due
+	ackChunks    int
+	ackBytes     int
+	doneReported uint64
+}
+
+// cursor is how far a carrier was given this session's numbers.
+type cursor struct {
+	carrier *carrier
+	at      uint64
+}
+
+func newSession(t *Table, p *peer, key Key) *Session {
+	s := &Session{
+		id: t.id(), peer: p, key: key, inc: t.newLife(), next: 1, lastUse: t.now,
+		window: t.numbers.Window, largest: t.numbers.Largest,
+		buffer: map[uint64]arrived{}, incoming: map[uint64]flow{},
+	}
+	s.flows.reset()
+	return s
+}
+
+// idle says whether the session owes nothing to anybody.
+func (s *Session) idle() bool {
+	return len(s.queue) == 0 && s.part == nil && len(s.chunks) == 0 && len(s.controls) == 0 && len(s.owed) == 0 && len(s.buffer) == 0 && !s.open.any
+}
+
+// unseen says whether something is numbered that the peer has not seen.
+func (s *Session) unseen() bool { return s.seen+1 < s.next }
+
+// long says whether the next frame has to say everything (session.md 3.2).
+func (s *Session) long() bool { return !s.knows || s.hello || s.rinc != s.pinc }
+
+// tell makes a LONG frame that only answers go out, at most one in a while.
+func (s *Session) tell() {
+	s.hello, s.sayHello = true, true
+}
+
+func (s *Session) cursor(c *carrier) *cursor {
+	for i := range s.cursors {
+		if s.cursors[i].carrier == c {
+			return &s.cursors[i]
+		}
+	}
+	s.cursors = append(s.cursors, cursor{c, s.seen})
+	return &s.cursors[len(s.cursors)-1]
+}
+
+func (s *Session) forgetCursor(c *carrier) {
+	for i := range s.cursors {
+		if s.cursors[i].carrier == c {
+			s.cursors = append(s.cursors[:i:i], s.cursors[i+1:]...)
+			return
+		}
+	}
+}
+
+// rewind makes the carrier carry again all that was not seen.
+func (s *Session) rewind(c *carrier) { s.cursor(c).at = s.seen }
+
+// chooseCarriers computes which carriers are in use. One that comes into use starts at what was seen.
+func (s *Session) chooseCarriers(t *Table) {
+	use := s.peer.choose(s.key.Set)
+	for _, c := range use {
+		if c != nil && c != s.use[0] && c != s.use[1] {
+			s.rewind(c)
+		}
+	}
+	if use[0] != s.use[0] && use[0] != nil {
+		direct := use[0].relay == nil
+		stub := use[0].stub
+		if !direct {
+			stub = use[0].relay.stub
+		}
+		if s.use[0] != nil {
+			t.act(&Preferred{Session: s.id, Peer: s.peer.url, Stub: stub, Direct: direct, Reason: s.peer.why})
+		}
+	}
+	s.use = use
+}
+
+// Path says whether messages of that session go by a data channel now.
+func (t *Table) Path(url address.Address, key Key) (stub uint64, direct, known bool) {
+	p := t.peers[url]
+	if p == nil {
+		return 0, false, false
+	}
+	c := p.choose(key.Set)[0]
+	if c == nil {
+		return 0, false, false
+	}
+	if c.relay != nil {
+		return c.relay.stub, false, true
+	}
+	return c.stub, true, true
+}
+
+// checkRTO sends again what was not seen for too long, and distrusts the channel that it went by.
+func (s *Session) checkRTO(t *Table) {
+	if s.rtoAt == 0 || t.now < s.rtoAt {
+		return
+	}
+	if !s.unseen() {
+		s.rtoAt = 0
+		return
+	}
+	s.rto = min(2*max(s.rto, t.numbers.MinRTO), t.numbers.MaxRTO)
+	s.rtoAt = t.now + s.rtoLength(t)
+	// The peer may have lost the state that a short frame refers to, and a short frame can not tell which session it is of.
+	s.hello = true
+	for _, c := range s.use {
+		if c == nil {
+			continue
+		}
+		s.rewind(c)
+		if c.relay == nil {
+			c.intoDoubt(t, "timeout")
+		}
+	}
+}
+
+// rtoLength is how long to wait for something more to be seen.
+func (s *Session) rtoLength(t *Table) uint64 {
+	length := max(s.rto, t.numbers.MinRTO)
+	if c := s.use[0]; c != nil && c.measured {
+		length = max(length, min(3*c.srtt, t.numbers.MaxRTO))
+	}
+	return length
+}
+
+// wake is when the session has something to do by itself. 0: never.
+func (s *Session) wake(t *Table) uint64 {
+	at := uint64(0)
+	canSend := false
+	for _, c := range s.use {
+		canSend = canSend || c != nil && c.open()
+	}
+	if !canSend {
+		return 0
+	}
+	if s.ackAt != 0 {
+		at = max(s.ackAt, t.now)
+	}
+	if s.unseen() {
+		at = earlier(at, s.rtoAt)
+	}
+	if s.sayHello {
+		at = earlier(at, max(t.now, s.helloAt+t.numbers.LongAnswer))
+	}
+	return at
+}

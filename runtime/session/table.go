@@ -1,0 +1,291 @@
+package session
+
+import (
+	"github.com/hyroute/hyroute/runtime/address"
+	"github.com/hyroute/hyroute/runtime/agenda"
+	"github.com/hyroute/hyroute/runtime/frame"
+	"github.com/hyroute/hyroute/runtime/random"
+)
+
+// CarrierSet says which kinds of carriers a session may use.
+type CarrierSet uint8
+
+// The carriers that a set is made of.
+const (
+	Relay  CarrierSet = 1
+	Direct CarrierSet = 2
+)
+
+// Key tells the sessions of one peer apart.
+type Key struct {
+	Set  CarrierSet
+	Lane string
+}
+
+// Table holds the sessions of one runtime. Every method but Actions, Wake and the questions takes the time, which must not go
+// back. Work is done in Flush: call it once when all events of an instant were told.
+type Table struct {
+	numbers   Numbers
+	self      address.Address
+	wall      uint64 // wall clock at time 0
+	now       uint64
+	random    *random.Source
+	life      uint64 // newest life drawn
+	ids       uint64 // newest number of a peer, a session or a message
+	peers     map[address.Address]*peer
+	sessions  map[uint64]*Session
+	relays    map[uint64]*relay
+	channels  map[uint64]*carrier
+	dirty     []*peer
+	wakes     agenda.Agenda[*peer]
+	deadlines agenda.Agenda[*message]
+	asked     uint64 // the wake told last; 0: none
+	dropped   uint64 // frames that could not be used
+	actions   []Action
+}
+
+// New makes an empty table for runtime self. wall is the wall clock, in ms since 1970, at time 0.
+func New(self address.Address, wall uint64, source *random.Source, numbers Numbers) *Table {
+	return &Table{
+		numbers: numbers, self: self, wall: wall, random: source,
+		peers:    map[address.Address]*peer{},
+		sessions: map[uint64]*Session{},
+		relays:   map[uint64]*relay{},
+		channels: map[uint64]*carrier{},
+	}
+}
+
+// Actions takes the actions since the last call.
+func (t *Table) Actions() []Action {
+	a := t.actions
+	t.actions = nil
+	return a
+}
+
+func (t *Table) act(a Action) { t.actions = append(t.actions, a) }
+
+// Dropped is how many frames could not be used so far.
+func (t *Table) Dropped() uint64 { return t.dropped }
+
+// Advance moves the time on. A table that is woken much later than it asked for condemns nothing: it was frozen itself.
+func (t *Table) Advance(now uint64) {
+	late := t.asked != 0 && now > t.asked+t.numbers.LateWake
+	t.now = max(t.now, now)
+	if !late {
+		return
+	}
+	t.asked = 0
+	for _, p := range t.inOrder() {
+		for _, c := range p.channels {
+			c.wokenLate(t)
+		}
+		t.touch(p)
+	}
+}
+
+func (t *Table) inOrder() []*peer {
+	all := make([]*peer, 0, len(t.peers))
+	for _, p := range t.peers {
+		all = append(all, p)
+	}
+	sortByID(all)
+	return all
+}
+
+// sortByID is an insertion sort by merging runs: peers are few, and package sort costs the module 13 KB.
+func sortByID(p []*peer) {
+	if len(p) < 2 {
+		return
+	}
+	mid := len(p) / 2
+	left := append([]*peer(nil), p[:mid]...)
+	right := append([]*peer(nil), p[mid:]...)
+	sortByID(left)
+	sortByID(right)
+	for i := range p {
+		if len(right) == 0 || len(left) > 0 && left[0].id < right[0].id {
+			p[i], left = left[0], left[1:]
+		} else {
+			p[i], right = right[0], right[1:]
+		}
+	}
+}
+
+func (t *Table) touch(p *peer) {
+	if !p.dirty {
+		p.dirty = true
+		t.dirty = append(t.dirty, p)
+	}
+}
+
+func (t *Table) id() uint64 {
+	t.ids++
+	return t.ids
+}
+
+// Post accepts a message for a peer, to be sent in the session that key names, by the relay stub given and by data channels
+// as the key allows. It is refused, with a reason, if it can not be taken now.
+func (t *Table) Post(url address.Address, key Key, stub uint64, m Message) (reason string) {
+	p := t.peer(url, stub)
+	s := p.session(t, key)
+	if s == nil {
+		return "too-many"
+	}
+	t.touch(p)
+	return s.post(t, m)
+}
+
+// FrameReceived takes a session frame that came in: by the relay stub with the node's handle, or, with handle 0, by a data channel.
+func (t *Table) FrameReceived(stub, handle, number uint64, head []byte, size int) {
+	p, c := t.source(stub, handle)
+	if p == nil {
+		t.dropped++
+		return
+	}
+	h, err := frame.Read(head, size)
+	if err != nil {
+		t.dropped++
+		return
+	}
+	t.touch(p)
+	s := p.sessionOf(t, &h)
+	if s == nil {
+		t.dropped++
+		return
+	}
+	s.receive(t, c, &h, number, size)
+}
+
+// source is the peer and the carrier that a frame came by.
+func (t *Table) source(stub, handle uint64) (*peer, *carrier) {
+	if handle == 0 {
+		if c := t.channels[stub]; c != nil {
+			return c.peer, c
+		}
+		return nil, nil
+	}
+	r := t.relays[stub]
+	if r == nil {
+		return nil, nil
+	}
+	url, ok := r.in[handle]
+	if !ok {
+		return nil, nil
+	}
+	p := t.peer(url, stub)
+	return p, p.relay
+}
+
+// Taken says that the listener took the message.
+func (t *Table) Taken(r Receipt) {
+	if s := t.sessions[r.Session]; s != nil && s.epoch == r.Epoch {
+		s.taken(t, r.End)
+		t.touch(s.peer)
+	}
+}
+
+// Refuse says that nobody here takes the message: its sender is told code instead of a delivery.
+func (t *Table) Refuse(r Receipt, code uint8) {
+	if s := t.sessions[r.Session]; s != nil && s.epoch == r.Epoch {
+		s.refuse(r.End, code)
+		t.touch(s.peer)
+	}
+}
+
+// Flush does what is due and sends what can be sent.
+func (t *Table) Flush() {
+	for {
+		at, m, ok := t.deadlines.First()
+		if !ok || at > t.now {
+			break
+		}
+		t.deadlines.Remove()
+		m.expire(t)
+	}
+	for {
+		at, p, ok := t.wakes.First()
+		if !ok || at > t.now {
+			break
+		}
+		t.wakes.Remove()
+		if p.wakeAt == at {
+			p.wakeAt = 0
+			t.touch(p)
+		}
+	}
+	for _, r := range t.relays {
+		r.given = 0
+	}
+	dirty := t.dirty
+	sortByID(dirty)
+	t.dirty = nil
+	for _, p := range dirty {
+		p.dirty = false
+		p.flush(t)
+	}
+	for _, p := range dirty {
+		if at := p.wake(t); at != p.wakeAt {
+			p.wakeAt = at
+			if at != 0 {
+				t.wakes.Add(at, p.id, p)
+			}
+		}
+	}
+}
+
+// Wake is when Flush has something to do again, if nothing else happens. 0: never.
+func (t *Table) Wake() uint64 {
+	t.asked = t.nextWake()
+	return t.asked
+}
+
+func (t *Table) nextWake() uint64 {
+	if len(t.dirty) > 0 {
+		return t.now
+	}
+	next := uint64(0)
+	for {
+		at, p, ok := t.wakes.First()
+		if !ok {
+			break
+		}
+		if p.wakeAt != at {
+			t.wakes.Remove()
+			continue
+		}
+		next = at
+		break
+	}
+	for {
+		at, m, ok := t.deadlines.First()
+		if !ok {
+			break
+		}
+		if m.settled || m.at != at {
+			t.deadlines.Remove()
+			continue
+		}
+		if next == 0 || at < next {
+			next = at
+		}
+		break
+	}
+	return next
+}
+
+// earlier is the earlier of two times, of which 0 is none.
+func earlier(a, b uint64) uint64 {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
+}
+
+// Close settles everything that waits as closed.
+func (t *Table) Close() {
+	for _, p := range t.inOrder() {
+		for _, s := range p.sessions {
+			s.abandon(t, Closed)
+		}
+	}
+}
