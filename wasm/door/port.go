@@ -20,7 +20,7 @@ func (p *Port) Input(size int32) []byte {
 		return nil
 	}
 	// A large input is rare (a snapshot), and its buffer must not stay for ever.
-	if cap(p.input) < int(size) || cap(p.input) > 1<<20 && size <= 1<<16 {
+	if p.input == nil || cap(p.input) < int(size) || cap(p.input) > 1<<20 && size <= 1<<16 {
 		p.input = make([]byte, max(int(size), 1<<16))
 	}
 	return p.input
