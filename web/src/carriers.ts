@@ -1,0 +1,266 @@
+import { domainOf } from "./address.ts";
+import type { Bytes } from "./bytes.ts";
+import type { Warning } from "./errors.ts";
+import { forwardPrefix, frameOut, nameEnvelope } from "./frame.ts";
+import type { Identity } from "./identity.ts";
+import type { Json } from "./json.ts";
+import type { Effect, Event } from "./lines.ts";
+import { NodeStub, type NodeStubOptions } from "./node-stub.ts";
+import { PeerStub } from "./peer-stub.ts";
+import { Signalling } from "./signalling.ts";
+
+/** What the carriers need. */
+export interface CarrierOptions {
+  runtime: string;
+  identity: Identity;
+  domain: string;
+  /** The stub of the own domain: it connects while the module still loads. */
+  first: FirstStub;
+  /** The WebSocket URL of a domain's Message Node. */
+  nodeUrl(domain: string): string;
+  WebSocket: typeof WebSocket;
+  RTCPeerConnection: typeof RTCPeerConnection | undefined;
+  iceServers: RTCIceServer[] | undefined;
+  push(event: Event, payload?: Bytes): void;
+  /** A JSON message that is neither answer, notification nor signal. */
+  received(json: Json, stub: number): void;
+  /** The bytes of a slice of a posted message. */
+  slice(msg: number, offset: number, length: number): Bytes;
+  warn(warning: Warning): void;
+}
+
+/** A node stub that was made before the machine asked for it: what it reports is kept until it is given a number. */
+export class FirstStub {
+  readonly stub: NodeStub;
+  #iceServers: RTCIceServer[] = [];
+  #opened: ((iceServers: RTCIceServer[]) => void) | undefined;
+  #told: { make: (stub: number) => Event; payload: Bytes | undefined }[] = [];
+  #push: ((make: (stub: number) => Event, payload?: Bytes) => void) | undefined;
+  #received: ((json: Json) => void) | undefined;
+  #early: Json[] = [];
+
+  constructor(options: Pick<NodeStubOptions, "url" | "WebSocket" | "opening" | "warn">) {
+    this.stub = new NodeStub({
+      ...options,
+      push: (make, payload) => (this.#push ? this.#push(make, payload) : void this.#told.push({ make, payload })),
+      received: (json) => (this.#received ? this.#received(json) : void this.#early.push(json)),
+      opened: (iceServers) => (this.#opened ?? ((list) => (this.#iceServers = list)))(iceServers),
+    });
+  }
+
+  /** Reports all that happened so far, and from then on what happens. */
+  attach({ push, received, opened }: Pick<NodeStubOptions, "push" | "opened"> & { received: (json: Json) => void }): void {
+    this.#push = push;
+    this.#received = received;
+    this.#opened = opened;
+    opened(this.#iceServers);
+    for (const { make, payload } of this.#told.splice(0)) push(make, payload);
+    for (const json of this.#early.splice(0)) received(json);
+  }
+}
+
+interface Node {
+  stub: NodeStub;
+  domain: string;
+  /** Set once it is to be closed: it still takes what is being signed, and reports nothing. */
+  closing?: Promise<void>;
+}
+
+interface Peer {
+  stub: PeerStub;
+  peer: string;
+  attempt: number;
+  /** A signed goodbye, for when the page has no time to sign one. */
+  bye: string | undefined;
+}
+
+/** The effects that carriers carry out. */
+export type CarrierEffect = Extract<
+  Effect,
+  {
+    verb:
+      | "deploy-node-stub" | "connect-stub" | "close-stub" | "subscribe" | "unsubscribe" | "register-endpoint" | "refresh-endpoint"
+      | "unregister-endpoint" | "query-registry" | "name-handle" | "transmit" | "signal" | "dial-peer" | "answer-peer";
+  }
+>;
+
+/** All stubs of a runtime. */
+export class Carriers {
+  readonly #options: CarrierOptions;
+  readonly #nodes = new Map<number, Node>();
+  readonly #peers = new Map<number, Peer>();
+  readonly #signalling: Signalling;
+  #first: FirstStub | undefined;
+  #iceServers: RTCIceServer[] = [];
+  #frames = 0;
+
+  constructor(options: CarrierOptions) {
+    this.#options = options;
+    this.#first = options.first;
+    this.#signalling = new Signalling(options.identity, options.runtime, {
+      push: options.push,
+      send: (peer, text) => this.#nodeFor(peer)?.sendText(text),
+      describe: (peer, attempt, kind, value) => this.#describe(peer, attempt, kind, value),
+      warn: options.warn,
+    });
+  }
+
+  /** The Message Node stub of that number, for plain JSON. */
+  node(stub: number): NodeStub | undefined {
+    return this.#nodes.get(stub)?.stub;
+  }
+
+  /** The domain of a node stub. */
+  domain(stub: number): string | undefined {
+    return this.#nodes.get(stub)?.domain;
+  }
+
+  /** The peer of a peer stub. */
+  peer(stub: number): string | undefined {
+    return this.#peers.get(stub)?.peer;
+  }
+
+  perform(effect: CarrierEffect): void {
+    switch (effect.verb) {
+      case "deploy-node-stub":
+        return this.#deploy(effect.stub, effect.domain);
+      case "connect-stub":
+        return this.#nodes.get(effect.stub)?.stub.connect();
+      case "close-stub":
+        return this.#close(effect.stub);
+      case "subscribe":
+      case "unsubscribe":
+        return this.node(effect.stub)?.askSubscriptions(effect.job, effect.verb, effect.addresses);
+      case "register-endpoint": {
+        const value = { url: effect.address, runtime: this.#options.runtime, status: "live", expires: effect.expires, sessions: 1 };
+        return this.node(effect.stub)?.askRegistry(effect.job, "create", { value });
+      }
+      case "refresh-endpoint":
+        return this.node(effect.stub)?.askRegistry(effect.job, "update", { resource: effect.address, method: "refresh" });
+      case "unregister-endpoint":
+        return this.node(effect.stub)?.askRegistry(effect.job, "delete", { resource: effect.address });
+      case "query-registry":
+        return this.node(effect.stub)?.ask(effect.job, "read", effect.registry, { resource: effect.resource });
+      case "name-handle":
+        return this.node(effect.stub)?.send(nameEnvelope(effect.handle, effect.runtime));
+      case "transmit":
+        return this.#transmit(effect);
+      case "signal":
+        return this.#signalling.send(effect.peer, effect.kind, effect.attempt, effect.kind === "list" ? JSON.stringify(effect.addresses) : "");
+      case "dial-peer":
+        return this.#peerStub(effect).dial();
+      case "answer-peer": {
+        const early = this.#signalling.takeEarly(effect.peer, effect.attempt);
+        const stub = this.#peerStub(effect);
+        stub.answer(early.offer);
+        for (const candidate of early.candidates) stub.candidate(candidate);
+      }
+    }
+  }
+
+  /** The page goes out of sight for good, or is put away: peers should not wait to find out. Everything here happens at once. */
+  hide(): void {
+    for (const { stub, peer, bye } of this.#peers.values()) {
+      if (bye) this.#nodeFor(peer)?.sendText(bye);
+      stub.fail("page-hidden");
+    }
+  }
+
+  /** Closes all stubs. */
+  async close(): Promise<void> {
+    for (const number of [...this.#peers.keys(), ...this.#nodes.keys()]) this.#close(number);
+    await Promise.all([...this.#nodes.values()].map((node) => node.closing));
+    await this.#first?.stub.close();
+  }
+
+  #deploy(number: number, domain: string): void {
+    const { runtime, identity, WebSocket, warn } = this.#options;
+    const own = domain === this.#options.domain;
+    const hooks = {
+      push: (make: (stub: number) => Event, payload?: Bytes) => {
+        if (this.#nodes.get(number)?.closing === undefined) this.#push(make(number), payload);
+      },
+      received: (json: Json) => {
+        if (!this.#signalling.receive(json)) this.#options.received(json, number);
+      },
+      // Servers that learn a page's addresses are for its own node to name.
+      opened: (iceServers: RTCIceServer[]) => {
+        if (own) this.#iceServers = iceServers;
+      },
+    };
+    const first = own ? this.#first : undefined;
+    if (first) {
+      this.#first = undefined;
+      this.#nodes.set(number, { stub: first.stub, domain });
+      first.attach(hooks);
+      return;
+    }
+    const url = this.#options.nodeUrl(domain);
+    const stub = new NodeStub({ url, WebSocket, opening: Promise.resolve({ domain, runtime, identity }), warn, ...hooks });
+    this.#nodes.set(number, { stub, domain });
+    stub.connect();
+  }
+
+  #push(event: Event, payload: Bytes | undefined): void {
+    this.#options.push(event.verb === "frame-received" ? { ...event, frame: ++this.#frames } : event, payload);
+  }
+
+  #close(number: number): void {
+    const peer = this.#peers.get(number);
+    this.#peers.delete(number);
+    peer?.stub.close();
+    const node = this.#nodes.get(number);
+    if (!node || node.closing) return;
+    node.closing = this.#signalling.drained().then(() => node.stub.close()).then(() => void this.#nodes.delete(number));
+  }
+
+  #transmit(effect: Extract<Effect, { verb: "transmit" }>): void {
+    const parts = effect.parts.map(({ msg, offset, length }) => this.#options.slice(msg, offset, length));
+    if (effect.handle === 0) {
+      this.#peers.get(effect.stub)?.stub.send(frameOut([], effect.head, effect.pad, parts));
+    } else {
+      this.node(effect.stub)?.send(frameOut(forwardPrefix(effect.handle), effect.head, effect.pad, parts));
+    }
+  }
+
+  // A peer is reached by the node of its domain; where that has no stub, by our own.
+  #nodeFor(peer: string): NodeStub | undefined {
+    return this.#nodeOf(domainOf(peer)) ?? this.#nodeOf(this.#options.domain);
+  }
+
+  #nodeOf(domain: string): NodeStub | undefined {
+    for (const node of this.#nodes.values()) if (node.domain === domain) return node.stub;
+    return undefined;
+  }
+
+  #peerStub({ stub: number, peer, attempt }: { stub: number; peer: string; attempt: number }): PeerStub {
+    const stub = new PeerStub({
+      RTCPeerConnection: this.#options.RTCPeerConnection!,
+      iceServers: this.#options.iceServers ?? this.#iceServers,
+      stub: number,
+      push: (event, payload) => {
+        this.#push(event, payload);
+        if (event.verb === "stub-changed" && event.status === "failed") this.#peers.delete(number);
+      },
+      signal: (kind, value) => this.#signalling.send(peer, kind, attempt, value),
+      warn: this.#options.warn,
+    });
+    const entry: Peer = { stub, peer, attempt, bye: undefined };
+    this.#peers.set(number, entry);
+    this.#signalling.sign(peer, "bye", attempt, "").then(
+      (text) => (entry.bye = text),
+      () => undefined,
+    );
+    return stub;
+  }
+
+  #describe(peer: string, attempt: number, kind: "answer" | "candidate", value: string): boolean {
+    for (const entry of this.#peers.values()) {
+      if (entry.peer !== peer || entry.attempt !== attempt) continue;
+      if (kind === "answer") entry.stub.answered(value);
+      else entry.stub.candidate(value);
+      return true;
+    }
+    return false;
+  }
+}

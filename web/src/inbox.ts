@@ -1,0 +1,86 @@
+import type { Message } from "./message.ts";
+
+/** What is called with a message. The next one waits until the promise that it returns is settled. */
+export type Listener = (message: Message) => unknown;
+
+/** A message on its way to its listener. */
+export interface Delivery {
+  message: Message;
+  /** The listener took it. */
+  taken(): void;
+}
+
+/**
+ * What came in for one address, until somebody takes it. What is not taken is not confirmed to its sender, whose session then
+ * slows down: that is the back-pressure.
+ */
+export class Inbox {
+  readonly #failed: (cause: unknown) => void;
+  readonly #listeners: Listener[] = [];
+  #queue: Delivery[] = [];
+  #waiting: ((result: IteratorResult<Message, undefined>) => void)[] = [];
+  #busy = false;
+  #closed = false;
+
+  /** `failed` hears of listeners that threw. */
+  constructor(failed: (cause: unknown) => void) {
+    this.#failed = failed;
+  }
+
+  push(delivery: Delivery): void {
+    if (this.#closed) return;
+    this.#queue.push(delivery);
+    void this.#drain();
+  }
+
+  /** Calls `listener` with each message. Returns what takes it back. */
+  listen(listener: Listener): () => void {
+    this.#listeners.push(listener);
+    void this.#drain();
+    return () => {
+      const at = this.#listeners.indexOf(listener);
+      if (at >= 0) this.#listeners.splice(at, 1);
+    };
+  }
+
+  /** The next message; done once the inbox is closed. */
+  next(): Promise<IteratorResult<Message, undefined>> {
+    if (this.#closed) return Promise.resolve({ done: true, value: undefined });
+    const next = new Promise<IteratorResult<Message, undefined>>((resolve) => this.#waiting.push(resolve));
+    void this.#drain();
+    return next;
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#queue = [];
+    for (const resolve of this.#waiting.splice(0)) resolve({ done: true, value: undefined });
+  }
+
+  async #drain(): Promise<void> {
+    if (this.#busy) return;
+    this.#busy = true;
+    while (this.#queue.length > 0 && (this.#listeners.length > 0 || this.#waiting.length > 0)) {
+      const { message, taken } = this.#queue.shift()!;
+      if (this.#listeners.length === 0) {
+        this.#waiting.shift()!({ done: false, value: message });
+      } else {
+        const pending = [...this.#listeners].map((listener) => this.#call(listener, message)).filter((result) => result);
+        if (pending.length > 0) await Promise.all(pending);
+      }
+      taken();
+    }
+    this.#busy = false;
+  }
+
+  #call(listener: Listener, message: Message): Promise<void> | undefined {
+    try {
+      const result = listener(message);
+      if (typeof (result as PromiseLike<unknown> | undefined)?.then !== "function") return undefined;
+      return Promise.resolve(result).then(() => undefined, this.#failed);
+    } catch (cause) {
+      this.#failed(cause);
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,361 @@
+import { canonical, readAddress } from "./address.ts";
+import type { Bytes } from "./bytes.ts";
+import { Carriers, type CarrierOptions } from "./carriers.ts";
+import { decodeContent, type Content, type MessageType } from "./content.ts";
+import { Endpoint } from "./endpoint.ts";
+import { HyrouteError, type Warning } from "./errors.ts";
+import { Emitter, report, type RuntimeEvents } from "./events.ts";
+import { Held } from "./held.ts";
+import { Inbox, type Listener } from "./inbox.ts";
+import type { Json } from "./json.ts";
+import type { By, Effect, Event, Path } from "./lines.ts";
+import { Loop } from "./loop.ts";
+import type { Machine } from "./machine.ts";
+import { Message } from "./message.ts";
+import { Refused } from "./module.ts";
+import { Outbox, type RequestOptions, type SendOptions, type Sent } from "./outbox.ts";
+
+const maxClaims = 256;
+const requestTypes = /^(?:create|read|update|delete|subscribe|unsubscribe|execute)$/;
+
+/** How a message would go now, and why. */
+export interface Explanation {
+  /** Who would take it on: a listener here, a session with a peer, a Message Node as plain JSON, or nobody. */
+  readonly by: By;
+  readonly path: Path | undefined;
+  readonly peer: string | undefined;
+  readonly reason: string;
+  /** The steps of the routing document that the decision went through. */
+  readonly steps: readonly number[];
+}
+
+/** What a runtime starts from. */
+export interface RuntimeParts extends Omit<CarrierOptions, "push" | "received" | "slice" | "warn"> {
+  address: string;
+  emitter: Emitter;
+  trace: ((line: string) => void) | undefined;
+}
+
+/** A runtime: an address of its own, and the way to all others. Made by `connect`. */
+export class Runtime implements AsyncIterable<Message> {
+  /** The address that others reach this runtime at. */
+  readonly address: string;
+
+  /** The runtime's own URL: its domain, and the fingerprint of its key. */
+  readonly url: string;
+
+  readonly #parts: RuntimeParts;
+  readonly #emitter: Emitter;
+  readonly #loop: Loop;
+  readonly #outbox: Outbox;
+  readonly #carriers: Carriers;
+  readonly #held = new Held();
+  readonly #inboxes = new Map<string, Inbox>();
+  readonly #jsons = new Map<number, { json: Json; stub: number }>();
+  readonly #claims = new Map<number, string>(); // registrations under way, by job
+  readonly #explanations = new Map<number, { resolve: (value: Explanation) => void; reject: (error: Error) => void }>();
+  readonly #own: Endpoint;
+  #nextJson = 1;
+  #nextExplanation = 1;
+  #over: HyrouteError | undefined;
+  #closing: Promise<void> | undefined;
+
+  /** Not for users: see `connect`. */
+  constructor(parts: RuntimeParts) {
+    this.#parts = parts;
+    this.url = parts.runtime;
+    this.#emitter = parts.emitter;
+    this.#loop = new Loop({
+      perform: (effects, frames) => this.#perform(effects, frames),
+      leftOut: (event, error) => this.#leftOut(event, error),
+      broken: (error) => this.fail(new HyrouteError("module", error.message, { cause: error })),
+      trace: parts.trace,
+    });
+    const push = (event: Event, payload?: Bytes) => this.#push(event, payload);
+    this.#outbox = new Outbox(push);
+    this.#carriers = new Carriers({
+      ...parts,
+      push,
+      received: (json, stub) => this.#received(json, stub),
+      slice: (msg, offset, length) => this.#outbox.slice(msg, offset, length),
+      warn: (warning) => this.#warn(warning),
+    });
+    this.#own = this.register(parts.address);
+    this.address = this.#own.address;
+    globalThis.addEventListener?.("pagehide", this.#hide);
+  }
+
+  /** Not for users: hands over the machine with the effects of its start. */
+  run(machine: Machine, effects: string): void {
+    if (this.#over) return;
+    this.#outbox.run();
+    this.#loop.run(machine, effects);
+    this.#emitter.emit("status", { kind: "module", status: "live", reason: "" });
+  }
+
+  /** Not for users: without a machine nothing works. */
+  fail(error: HyrouteError): void {
+    if (this.#over) return;
+    this.#emitter.emit("status", { kind: "module", status: "failed", reason: error.message });
+    void this.#end(error);
+  }
+
+  /**
+   * Listens at an address: a name, which stands for `hyperty://<own domain>/<name>`, or a whole address. Take what comes by
+   * `listener`, or by `for await`. Throws `bad-address` for what is none, or is registered here already.
+   */
+  register(nameOrAddress: string, listener?: Listener): Endpoint {
+    if (this.#over) throw this.#over;
+    const text = nameOrAddress.includes("://") ? nameOrAddress : `hyperty://${this.#parts.domain}/${nameOrAddress}`;
+    const address = canonical(text);
+    if (this.#inboxes.has(address)) throw new HyrouteError("bad-address", `address ${address} is registered already`);
+    const inbox = new Inbox((cause) => {
+      this.#warn({ code: "listener", text: `a listener of ${address} threw`, cause });
+      report(cause);
+    });
+    if (listener) inbox.listen(listener);
+    this.#inboxes.set(address, inbox);
+    this.#push({ verb: "endpoint-registered", address });
+    return new Endpoint(address, inbox, {
+      send: (from, to, value, options) => this.#send(from, to, value, options),
+      request: (from, to, value, options) => this.#request(from, to, value, options),
+      close: () => {
+        if (this.#inboxes.get(address) !== inbox) return;
+        this.#inboxes.delete(address);
+        this.#push({ verb: "endpoint-unregistered", address });
+      },
+    });
+  }
+
+  /** Hears of something. Returns what takes it back. */
+  on<Name extends keyof RuntimeEvents>(name: Name, handler: (event: RuntimeEvents[Name]) => unknown): () => void {
+    return name === "message" ? this.#own.listen(handler as Listener) : this.#emitter.on(name, handler);
+  }
+
+  /**
+   * Sends a value: a string, a Uint8Array, or anything that JSON holds. Resolves when its listener has it. Rejects with a
+   * HyrouteError, whose `maybe` says whether it may have been delivered all the same.
+   */
+  send(to: string, value: unknown, options: SendOptions = {}): Promise<Sent> {
+    return this.#send(this.address, to, value, options);
+  }
+
+  /** Sends a value and waits for the answer. Rejects as `send`, and with `no-answer`. */
+  request(to: string, value: unknown, options: RequestOptions = {}): Promise<Message> {
+    return this.#request(this.address, to, value, options);
+  }
+
+  /** How would a message go now, and why? Nothing is sent. */
+  explain(to: string, { wish }: { wish?: "never" } = {}): Promise<Explanation> {
+    return new Promise((resolve, reject) => {
+      if (this.#over) throw this.#over;
+      const event: Event = { verb: "explanation-asked", job: this.#nextExplanation++, from: this.address, to: canonical(to), wish };
+      this.#explanations.set(event.job, { resolve, reject });
+      this.#push(event);
+    });
+  }
+
+  /** Goes away: what waits is rejected `closed`, peers and nodes are told. Resolves when nothing is left. */
+  close(): Promise<void> {
+    if (!this.#over) {
+      this.#push({ verb: "closing" });
+      this.#loop.flush();
+    }
+    return this.#end(new HyrouteError("closed", "this runtime is closed"));
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<Message, undefined> {
+    return this.#own[Symbol.asyncIterator]();
+  }
+
+  // The page goes away or is put away.
+  readonly #hide = (): void => {
+    this.#carriers.hide();
+    this.#loop.flush();
+  };
+
+  #end(error: HyrouteError): Promise<void> {
+    this.#over ??= error;
+    return (this.#closing ??= this.#shut(error));
+  }
+
+  async #shut(error: HyrouteError): Promise<void> {
+    this.#outbox.end(error);
+    for (const { reject } of this.#explanations.values()) reject(error);
+    this.#explanations.clear();
+    for (const inbox of this.#inboxes.values()) inbox.close();
+    this.#inboxes.clear();
+    this.#loop.stop();
+    globalThis.removeEventListener?.("pagehide", this.#hide);
+    await this.#carriers.close();
+    this.#parts.identity.release();
+  }
+
+  async #send(from: string, to: string, value: unknown, options: SendOptions): Promise<Sent> {
+    return this.#outbox.send(from, canonical(to), value, options);
+  }
+
+  async #request(from: string, to: string, value: unknown, options: RequestOptions): Promise<Message> {
+    return this.#outbox.request(from, canonical(to), value, options);
+  }
+
+  #push(event: Event, payload?: Bytes): void {
+    if (event.verb === "stub-changed") {
+      const { stub, status, reason = "" } = event;
+      const domain = this.#carriers.domain(stub);
+      const peer = this.#carriers.peer(stub);
+      if (domain !== undefined) this.#emitter.emit("status", { kind: "node", domain, status, reason });
+      else if (peer !== undefined) this.#emitter.emit("status", { kind: "peer", peer, status, reason });
+    } else if (event.verb === "registry-answered") {
+      const address = this.#claims.get(event.job);
+      this.#claims.delete(event.job);
+      if (address && event.code === 403) this.#warn({ code: "name-taken", text: `${address} belongs to another runtime` });
+    }
+    this.#loop.push(event, payload);
+  }
+
+  #received(json: Json, stub: number): void {
+    const from = readAddress(json.from);
+    const to = readAddress(json.to);
+    if (!from || !to) return this.#warn({ code: "bad-input", text: `a message from ${json.from.slice(0, 80)} was dropped: no address` });
+    const number = this.#nextJson++;
+    this.#jsons.set(number, { json, stub });
+    this.#push({ verb: "json-received", json: number, stub, from, to });
+  }
+
+  #warn(warning: Warning): void {
+    this.#emitter.emit("warning", warning);
+  }
+
+  #leftOut(event: Event, error: Error): void {
+    const code = error instanceof Refused ? "refused-event" : "trap";
+    this.#warn({ code, text: `${event.verb} was left out: ${error.message}`, cause: error });
+    if (event.verb === "message-posted") this.#outbox.leftOut(event.msg, error);
+    else if (event.verb === "json-received") this.#jsons.delete(event.json);
+    else if (event.verb === "explanation-asked") {
+      this.#explanations.get(event.job)?.reject(new HyrouteError("module", error.message, { cause: error }));
+      this.#explanations.delete(event.job);
+    }
+  }
+
+  // Whatever calls the user's code waits until everything else is done: it may take long, and it may call us.
+  #perform(effects: Effect[], frames: ReadonlyMap<number, Bytes>): void {
+    const after: (() => void)[] = [];
+    for (const effect of effects) {
+      try {
+        this.#do(effect, frames, after);
+      } catch (cause) {
+        report(cause);
+      }
+    }
+    for (const call of after) call();
+  }
+
+  #do(effect: Effect, frames: ReadonlyMap<number, Bytes>, after: (() => void)[]): void {
+    switch (effect.verb) {
+      case "hold": {
+        const payload = frames.get(effect.frame)!;
+        return this.#held.keep(effect.session, effect.number, payload.subarray(effect.offset, effect.offset + effect.length));
+      }
+      case "drop":
+        return this.#held.drop(effect.session, effect.first, effect.last);
+      case "deliver":
+        return void after.push(this.#deliver(effect));
+      case "discard":
+        return this.#discard(effect.json, effect.reason);
+      case "forward":
+        return this.#forward(effect.msg, effect.stub);
+      case "settle":
+        return void after.push(() => this.#outbox.settle(effect.msg, effect.outcome, effect.reason, effect.maybe));
+      case "give-up-answer":
+        return void after.push(() => this.#outbox.giveUp(effect.msg));
+      case "release":
+        return void after.push(() => this.#outbox.release(effect.msg));
+      case "path-changed":
+        return void after.push(() => this.#emitter.emit("path", { peer: effect.peer, path: effect.path, reason: effect.reason }));
+      case "session-reset":
+        return void after.push(() => this.#emitter.emit("reset", { peer: effect.peer, doubt: effect.doubt, reason: effect.reason }));
+      case "gap":
+        return void after.push(() => this.#emitter.emit("gap", { peer: effect.peer }));
+      case "explained":
+        return this.#explained(effect);
+      case "routed":
+      case "wake":
+        return;
+      case "register-endpoint":
+        this.#claims.set(effect.job, effect.address);
+        if (this.#claims.size > maxClaims) this.#claims.delete(this.#claims.keys().next().value!);
+        break;
+      case "transmit":
+        for (const part of effect.parts) this.#outbox.leaves(part.msg, effect.handle === 0 ? "direct" : "relay");
+    }
+    this.#carriers.perform(effect);
+  }
+
+  #explained({ job, by, path, peer, reason, steps }: Extract<Effect, { verb: "explained" }>): void {
+    this.#explanations.get(job)?.resolve({ by, path: path || undefined, peer: peer || undefined, reason, steps });
+    this.#explanations.delete(job);
+  }
+
+  // What is delivered is taken at once: the body's copy is gone when the step is over.
+  #deliver(effect: Extract<Effect, { verb: "deliver" }>): () => void {
+    const { delivery, from, to, path } = effect;
+    const refuse = (reason: string) => () => this.#push({ verb: "delivery-refused", delivery, reason });
+    const plain = effect.json > 0;
+    const content = this.#content(effect);
+    if (!content) return refuse("unsupported-payload");
+    const { value, type, id, code } = content;
+    const wantsReply = id !== undefined && code === undefined;
+    const message = new Message({ from, to, value, path, type, code, wantsReply }, (answer, answerCode) =>
+      this.#outbox.send(to, from, answer, {}, wantsReply ? { id, code: answerCode, plain } : undefined),
+    );
+    const taken = () => this.#push({ verb: "delivery-taken", delivery });
+    return () => {
+      if (id !== undefined && code !== undefined) {
+        this.#outbox.answer(message, id); // one that came too late is taken all the same
+        return taken();
+      }
+      const inbox = this.#inboxes.get(to);
+      if (inbox) inbox.push({ message, taken });
+      else refuse("no-listener")();
+    };
+  }
+
+  #content({ msg, json, session, first, last }: Extract<Effect, { verb: "deliver" }>): Content | undefined {
+    if (json > 0) {
+      const held = this.#jsons.get(json)?.json;
+      this.#jsons.delete(json);
+      return held && contentOf(held);
+    }
+    if (msg > 0) {
+      this.#outbox.leaves(msg, "local");
+      const bytes = this.#outbox.content(msg);
+      return bytes && decodeContent(bytes);
+    }
+    return decodeContent(this.#held.take(session, first, last));
+  }
+
+  #forward(msg: number, stub: number): void {
+    const json = this.#outbox.json(msg);
+    if (json) this.#carriers.node(stub)?.sendJson(json);
+  }
+
+  #discard(number: number, reason: string): void {
+    const held = this.#jsons.get(number);
+    this.#jsons.delete(number);
+    if (!held || !requestTypes.test(held.json.type)) return;
+    const { id, from, to } = held.json;
+    const [code, desc] = reason === "not-bound" ? [403, "the sender's address is not that of its runtime"] : [404, "nobody listens here"];
+    this.#carriers.node(held.stub)?.sendJson({ id, type: "response", from: to, to: from, body: { code, desc } });
+  }
+}
+
+/** What a JSON message holds: the value in its body, or else the whole body. */
+function contentOf({ id, type, body }: Json): Content {
+  const value = body && Object.hasOwn(body, "value") ? body["value"] : (body ?? null);
+  if (type === "response") {
+    const code = Number.isSafeInteger(body?.["code"]) ? (body!["code"] as number) : 500;
+    return { value, type, id, code };
+  }
+  return { value, type: type as MessageType, id: requestTypes.test(type) ? id : undefined };
+}
