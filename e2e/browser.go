@@ -6,10 +6,10 @@ import (
 	"context"
 	"embed"
 	"errors"
+	"os/exec"
 	"path"
 
 	"github.com/hyroute/hyroute/e2e/chromium"
-	"github.com/hyroute/hyroute/e2e/lan"
 )
 
 //go:embed page
@@ -22,16 +22,13 @@ type browser struct {
 	logged   tail
 }
 
-// startBrowser opens the page of these tests on the node's origin: the driver answers for /e2e/, the node for the rest.
-// Where hold is given, the module comes only when hold is closed.
-func startBrowser(ctx context.Context, at *lan.End, origin string, hold <-chan struct{}, told *news) (*browser, error) {
-	program, err := chromium.Find()
-	if err != nil {
-		return nil, err
-	}
+// startBrowser starts a Chromium by the command, and makes a page of the node's origin an end of these
+// tests: the driver answers for /e2e/, the node for the rest. Where hold is given, the module comes only when hold is closed.
+func startBrowser(ctx context.Context, command *exec.Cmd, origin string, hold <-chan struct{}, told *news) (*browser, error) {
 	b := &browser{}
+	var err error
 	// A runtime's key is made by WebCrypto, which a browser gives only to secure origins: https, or localhost.
-	if b.chromium, err = chromium.Start(at.Command(ctx, program), origin); err != nil {
+	if b.chromium, err = chromium.Start(command, origin); err != nil {
 		return nil, err
 	}
 	if err := b.open(ctx, origin, hold, told); err != nil {
@@ -56,8 +53,7 @@ func (b *browser) open(ctx context.Context, origin string, hold <-chan struct{},
 			return chromium.Response{}, false
 		}
 		body, err := pages.ReadFile("page/" + path.Base(name))
-		types := map[string]string{".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
-		return chromium.Response{Type: types[path.Ext(name)], Body: body}, err == nil
+		return chromium.Response{Type: "text/javascript; charset=utf-8", Body: body}, err == nil
 	}, patterns...)
 	if err != nil {
 		return err
@@ -65,7 +61,12 @@ func (b *browser) open(ctx context.Context, origin string, hold <-chan struct{},
 	if err := page.Listen(ctx, "tell", func(payload string) { told.tell([]byte(payload)) }); err != nil {
 		return err
 	}
-	return page.Open(ctx, origin+"/e2e/end.html")
+	// The document itself comes from the node: to one that has no address the browser shuts the local network. Any will do
+	// that connects nothing by itself.
+	if err := page.Open(ctx, origin+"/hyroute.js"); err != nil {
+		return err
+	}
+	return page.Eval(ctx, "import('/e2e/end.js').then(() => true)", nil)
 }
 
 func (b *browser) call(ctx context.Context, method string, result any, arguments ...any) error {

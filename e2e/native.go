@@ -13,8 +13,6 @@ import (
 	"sync"
 	"syscall"
 	"time"
-
-	"github.com/hyroute/hyroute/e2e/lan"
 )
 
 // native is a peer that is a program. It speaks JSON lines: calls on its standard input, answers and events on its output.
@@ -36,9 +34,8 @@ type answer struct {
 	Event  json.RawMessage `json:"event"`
 }
 
-func startNative(ctx context.Context, at *lan.End, program string, told *news) (*native, error) {
-	n := &native{calls: map[int]chan answer{}}
-	n.command = at.Command(ctx, program)
+func startNative(command *exec.Cmd, told *news) (*native, error) {
+	n := &native{command: command, calls: map[int]chan answer{}}
 	n.command.Stderr = &n.logged
 	// A group of its own: Ctrl-C is left to the runner, which ends it.
 	n.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -53,7 +50,7 @@ func startNative(ctx context.Context, at *lan.End, program string, told *news) (
 	}
 	n.in = in
 	if err := n.command.Start(); err != nil {
-		return nil, fmt.Errorf("start %s: %w", program, err)
+		return nil, fmt.Errorf("start %s: %w", command, err)
 	}
 	go n.read(out, told)
 	return n, nil

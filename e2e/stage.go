@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/hyroute/hyroute/e2e/chromium"
 	"github.com/hyroute/hyroute/e2e/lan"
 	"github.com/hyroute/hyroute/scenarios/history"
 )
@@ -36,8 +37,10 @@ func (p pair) String() string { return string(p.a) + "-" + string(p.b) }
 // stage is what a case plays on: a Message Node, and two ends that know nothing yet.
 type stage struct {
 	settings settings
+	alive    context.Context // what is started ends with it
 	network  *lan.LAN
 	begun    time.Time
+	chromium string // where it is
 	node     *exec.Cmd
 	nodeLog  tail
 	pair     pair
@@ -48,7 +51,11 @@ type stage struct {
 }
 
 func newStage(ctx context.Context, s settings, network *lan.LAN, p pair) (*stage, error) {
-	st := &stage{settings: s, network: network, pair: p, begun: time.Now()}
+	st := &stage{settings: s, alive: ctx, network: network, pair: p, begun: time.Now()}
+	var err error
+	if st.chromium, err = chromium.Find(); err != nil {
+		return nil, err
+	}
 	st.node = exec.CommandContext(ctx, s.hyroute, "serve", "--listen", nodeAddress, "--web", s.web)
 	st.node.Stdout, st.node.Stderr = &st.nodeLog, &st.nodeLog
 	st.node.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -92,9 +99,9 @@ func (st *stage) enter(ctx context.Context, hold <-chan struct{}) error {
 		s := &side{name: name, news: newNews()}
 		var err error
 		if k == chrome {
-			s.end, err = startBrowser(ctx, at, "http://"+nodeAddress, hold, s.news)
+			s.end, err = startBrowser(ctx, at.Command(st.alive, st.chromium), "http://"+nodeAddress, hold, s.news)
 		} else {
-			s.end, err = startNative(ctx, at, st.settings.peer, s.news)
+			s.end, err = startNative(at.Command(st.alive, st.settings.peer), s.news)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)

@@ -1,17 +1,8 @@
 // The page of the end-to-end runs: an end that the runner drives by window.end, and that logs what its runtime told it
 // as lines of a history. Events go to the runner by window.tell.
 
-const connections = []
-const Connection = globalThis.RTCPeerConnection
-globalThis.RTCPeerConnection = class extends Connection {
-  constructor(...configuration) {
-    super(...configuration)
-    connections.push(this)
-    tell(JSON.stringify({ name: 'connection' }))
-  }
-}
-
-const { connect } = await import('/hyroute.js')
+import { closeConnections } from '/e2e/connections.js'
+import { connect } from '/hyroute.js'
 
 let me
 let telling = false
@@ -73,11 +64,7 @@ window.end = {
     return address
   },
 
-  closeConnections() {
-    const open = connections.filter((c) => c.connectionState === 'connected')
-    for (const c of open) Connection.prototype.close.call(c)
-    return open.length
-  },
+  closeConnections,
 
   records: () => lines.map((record) => JSON.stringify(record) + '\n').join(''),
 }
