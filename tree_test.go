@@ -53,7 +53,7 @@ var mayImport = map[string][]string{
 	"wasm":         machine,
 
 	"stubs": {"identity", "runtime/address", "runtime/message", "runtime/frame"},
-	"p2p":   {"identity", "runtime/address", "runtime/message", "runtime/frame"},
+	"p2p":   {"identity", "stubs", "runtime/address", "runtime/message", "runtime/frame"}, // stubs: one face for every stub
 	"node":  {"identity", "runtime/address", "runtime/message", "runtime/frame", "runtime/session"},
 	"host":  append([]string{"identity", "stubs", "p2p"}, machine...),
 
