@@ -93,7 +93,7 @@ bench: build needs ## what moving between paths costs beside a bare relay and a 
 	@cd bench && npm ci --silent --ignore-scripts --no-audit --no-fund && node bench.mjs
 
 e2e: build needs bin/e2e bin/peer ## the main job in real browsers on a real network: CASE=name picks, SHORT=1 shortens
-	@bin/e2e -hyroute bin/hyroute -peer bin/peer -web web/dist $(if $(CASE),-case $(CASE)) $(if $(PAIR),-pair $(PAIR)) $(if $(SHORT),-short) $(if $(LOGS),-logs $(LOGS)) $(if $(V),-v)
+	@bin/e2e -hyroute bin/hyroute -peer bin/peer -web web/dist $(if $(CASE),-case $(CASE)) $(if $(PAIR),-pair $(PAIR)) $(if $(SHORT),-short) $(if $(LOGS),-logs $(LOGS)) $(if $(TRACE),-trace) $(if $(V),-v)
 
 bin/e2e bin/peer: $(call sources,e2e,-name '*') $(go_sources)
 	go build -o bin/e2e ./e2e

@@ -50,13 +50,12 @@ func firstMessage(ctx context.Context, st *stage) error {
 		return err
 	}
 	defer near.Close()
-	if err := st.b.connect(ctx, "ws://"+near.Addr()+"/ws", true); err != nil {
+	if err := st.b.connect(ctx, joining{URL: "ws://" + near.Addr() + "/ws", Tell: true, Trace: st.settings.trace}); err != nil {
 		return err
 	}
-	// The sender's connect and send in one call: the message is there before its socket is.
-	plan := map[string]any{"url": "ws://" + far.Addr() + "/ws", "to": st.b.address}
-	if err := st.a.call(ctx, "connectAndSend", &st.a.address, plan); err != nil {
-		return fmt.Errorf("a: connect and send: %w", err)
+	j := joining{URL: "ws://" + far.Addr() + "/ws", To: st.b.address, Trace: st.settings.trace}
+	if err := st.a.connectAndSend(ctx, j); err != nil {
+		return err
 	}
 	delivered, err := st.b.news.wait(ctx, eventDelivered, func(event) bool { return true })
 	if err != nil {
@@ -92,16 +91,12 @@ func sendBeforeLoad(ctx context.Context, st *stage) error {
 	if err := st.enter(ctx, held); err != nil {
 		return err
 	}
-	if err := st.b.connect(ctx, st.url(), true); err != nil {
+	if err := st.b.connect(ctx, joining{URL: st.url(), Tell: true, Trace: st.settings.trace}); err != nil {
 		return err
 	}
 	return both(
 		func() error {
-			err := st.a.call(ctx, "connectAndSend", &st.a.address, map[string]any{"url": st.url(), "to": st.b.address})
-			if err != nil {
-				return fmt.Errorf("a: connect and send: %w", err)
-			}
-			return nil
+			return st.a.connectAndSend(ctx, joining{URL: st.url(), To: st.b.address, Trace: st.settings.trace})
 		},
 		func() error {
 			if _, err := st.a.news.wait(ctx, eventPosted, func(event) bool { return true }); err != nil {

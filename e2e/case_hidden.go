@@ -33,7 +33,7 @@ func hiddenTab(ctx context.Context, st *stage) error {
 	if err := st.enter(ctx, nil); err != nil {
 		return err
 	}
-	if err := st.connect(ctx, st.url(), st.url(), false); err != nil {
+	if err := st.connect(ctx); err != nil {
 		return err
 	}
 	passed := func(n int) error {

@@ -124,7 +124,7 @@ func (st *stage) bothWays(ctx context.Context, meanwhile func(ctx context.Contex
 	if err := st.enter(ctx, nil); err != nil {
 		return err
 	}
-	if err := st.connect(ctx, st.url(), st.url(), false); err != nil {
+	if err := st.connect(ctx); err != nil {
 		return err
 	}
 	passed := func(part float64) error {
@@ -143,10 +143,11 @@ func (st *stage) bothWays(ctx context.Context, meanwhile func(ctx context.Contex
 }
 
 // connect joins both ends to the node.
-func (st *stage) connect(ctx context.Context, a, b string, telling bool) error {
+func (st *stage) connect(ctx context.Context) error {
+	j := joining{URL: st.url(), Trace: st.settings.trace}
 	return both(
-		func() error { return st.a.connect(ctx, a, telling) },
-		func() error { return st.b.connect(ctx, b, telling) },
+		func() error { return st.a.connect(ctx, j) },
+		func() error { return st.b.connect(ctx, j) },
 	)
 }
 

@@ -106,13 +106,37 @@ type plan struct {
 	Deadline int    `json:"deadline"` // ms; 0: the default
 }
 
+// joining is how a side joins a Message Node.
+type joining struct {
+	URL   string `json:"url"`
+	To    string `json:"to,omitempty"`    // connectAndSend: where the message goes
+	Tell  bool   `json:"tell,omitempty"`  // each delivery is told as an event
+	Trace bool   `json:"trace,omitempty"` // keep every event and effect of the machine
+}
+
 // connect joins the side to a Message Node, at which it listens from then on.
-func (s *side) connect(ctx context.Context, url string, telling bool) error {
-	err := s.call(ctx, "connect", &s.address, map[string]any{"url": url, "tell": telling})
-	if err != nil {
+func (s *side) connect(ctx context.Context, j joining) error {
+	if err := s.call(ctx, "connect", &s.address, j); err != nil {
 		return fmt.Errorf("%s: connect: %w", s.name, err)
 	}
 	return nil
+}
+
+// connectAndSend is connect and one message, posted as soon as there is something to post it to. It returns when the
+// message has been settled.
+func (s *side) connectAndSend(ctx context.Context, j joining) error {
+	if err := s.call(ctx, "connectAndSend", &s.address, j); err != nil {
+		return fmt.Errorf("%s: connect and send: %w", s.name, err)
+	}
+	return nil
+}
+
+// trace is what the machine was told and answered, if the side was told to keep that.
+func (s *side) trace(ctx context.Context) (text string, err error) {
+	if err := s.call(ctx, "trace", &text); err != nil {
+		return "", fmt.Errorf("%s: trace: %w", s.name, err)
+	}
+	return text, nil
 }
 
 // stream sends by the plan, and returns when every message has been settled.

@@ -48,8 +48,14 @@ func (w wants) judge(l *line, records []history.Record) error {
 	if sum.Posted != w.sent {
 		say("%d messages were posted, not %d", sum.Posted, w.sent)
 	}
-	if sum.Delivered != sum.Posted || sum.Rejected > 0 {
-		say("of %d messages %d were delivered and %d rejected", sum.Posted, sum.Delivered, sum.Rejected)
+	outcomes := map[string]int{}
+	for _, r := range records {
+		if r.Kind == history.Settled {
+			outcomes[r.Outcome]++
+		}
+	}
+	if sum.Delivered != sum.Posted || outcomes[history.OutcomeDelivered] != sum.Posted {
+		say("of %d messages %d were delivered; their senders were told %v", sum.Posted, sum.Delivered, outcomes)
 	}
 	for receiver, one := range byReceiver(records) {
 		if gap := time.Duration(one.LongestGap) * time.Millisecond; w.gap > 0 && gap >= w.gap {

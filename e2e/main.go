@@ -31,6 +31,7 @@ type settings struct {
 	pairs              string // of pairs, likewise
 	short              bool
 	logs               string
+	trace              bool
 	verbose            bool
 }
 
@@ -43,6 +44,7 @@ func main() {
 	flag.StringVar(&s.pairs, "pair", "", "only these pairs (comma between)")
 	flag.BoolVar(&s.short, "short", false, "fewer messages, the same faults")
 	flag.StringVar(&s.logs, "logs", "", "keep histories and logs in this folder")
+	flag.BoolVar(&s.trace, "trace", false, "keep every event and effect of both machines too (with -logs)")
 	flag.BoolVar(&s.verbose, "v", false, "say on standard error what happens")
 	flag.Parse()
 	os.Exit(run(s))
@@ -137,17 +139,12 @@ func runPair(ctx context.Context, s settings, network *lan.LAN, c testCase, p pa
 	}
 	err = c.run(ctx, st)
 	records, gathered := st.gather()
-	err = errors.Join(err, gathered)
-	if err == nil {
-		err = st.judge(&l, records)
-	} else {
-		err = errors.Join(err, st.judge(&l, records))
-	}
-	err = errors.Join(err, st.close())
-	l.OK = err == nil
+	err = errors.Join(err, gathered, st.judge(&l, records))
 	if s.logs != "" {
 		err = errors.Join(err, st.keep(filepath.Join(s.logs, c.name+"-"+p.String()), records))
 	}
+	err = errors.Join(err, st.close())
+	l.OK = err == nil
 	if !l.OK || s.verbose {
 		st.tell(os.Stderr)
 	}

@@ -10,7 +10,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"sync"
 	"syscall"
 	"time"
@@ -186,9 +185,16 @@ func (st *stage) keep(name string, records []history.Record) error {
 	logs := map[string]string{"case": st.notes.String(), "node": st.nodeLog.String()}
 	for _, s := range st.sides() {
 		logs[s.name] = s.log()
+		if st.settings.trace {
+			ctx, stop := context.WithTimeout(context.Background(), 20*time.Second)
+			text, failed := s.trace(ctx)
+			stop()
+			logs[s.name+".trace"] = text
+			err = errors.Join(err, failed)
+		}
 	}
 	for who, text := range logs {
-		err = errors.Join(err, os.WriteFile(filepath.Clean(name+"."+who+".log"), []byte(text), 0o666))
+		err = errors.Join(err, os.WriteFile(name+"."+who+".log", []byte(text), 0o666))
 	}
 	return err
 }

@@ -7,6 +7,7 @@ import { connect } from '/hyroute.js'
 let me
 let telling = false
 const lines = []
+const trace = []
 
 // Whole milliseconds since this page began, on a clock that does not go back.
 const now = () => Math.round(performance.now())
@@ -18,11 +19,16 @@ function delivered(message) {
 }
 
 // post sends one numbered message, and settles when the runtime says what became of it.
-function post(to, number, deadline) {
-  const name = `${me.address}#${number}`
-  log({ kind: 'posted', message: name, from: me.address, to })
-  const settled = (outcome, error) => log({ kind: 'settled', message: name, outcome, reason: error?.code, maybe: error?.maybe })
-  return me.send(to, { name, number }, deadline ? { deadline } : {}).then(() => settled('delivered'), (error) => settled('rejected', error))
+async function post(to, number, deadline) {
+  const message = `${me.address}#${number}`
+  log({ kind: 'posted', message, from: me.address, to })
+  try {
+    const { outcome } = await me.send(to, { name: message, number }, deadline ? { deadline } : {})
+    log({ kind: 'settled', message, outcome })
+  } catch (error) {
+    console.error(message, String(error))
+    log({ kind: 'settled', message, outcome: 'rejected', reason: error.code, maybe: error.maybe })
+  }
 }
 
 const pause = (ms) => new Promise((done) => setTimeout(done, ms))
@@ -30,11 +36,16 @@ const pause = (ms) => new Promise((done) => setTimeout(done, ms))
 window.end = {
   clock: () => performance.now(),
 
-  async connect({ url, tell: wanted }) {
+  async connect({ url, tell: wanted, trace: traced }) {
     telling = wanted
-    me = await connect(url)
+    me = await connect(url, {
+      warning: ({ code, text }) => console.warn(code, text),
+      trace: traced ? (line) => trace.push(`${now()} ${line}\n`) : undefined,
+    })
     me.on('message', delivered)
     me.on('path', (change) => tell(JSON.stringify({ name: 'path', text: JSON.stringify(change) })))
+    me.on('reset', ({ peer }) => log({ kind: 'reset', peer }))
+    me.on('gap', ({ peer }) => log({ kind: 'gap', peer }))
     return me.address
   },
 
@@ -56,8 +67,8 @@ window.end = {
   },
 
   // The message is posted as soon as there is something to post it to.
-  async connectAndSend({ url, to }) {
-    const address = await this.connect({ url, tell: false })
+  async connectAndSend({ url, to, trace: traced }) {
+    const address = await this.connect({ url, tell: false, trace: traced })
     const settled = post(to, 0)
     tell(JSON.stringify({ name: 'posted', count: 1 }))
     await settled
@@ -67,4 +78,5 @@ window.end = {
   closeConnections,
 
   records: () => lines.map((record) => JSON.stringify(record) + '\n').join(''),
+  trace: () => trace.join(''),
 }
