@@ -30,36 +30,39 @@ type Error struct {
 func (e *Error) Error() string {
 	s := "wire: line " + strconv.Itoa(e.Line)
 	if e.Verb != "" {
-		s += ": " + excerpt(e.Verb)
+		s += ": " + excerpt([]byte(e.Verb))
 	}
 	if e.Key != "" {
-		s += ": " + excerpt(e.Key)
+		s += ": " + excerpt([]byte(e.Key))
 	}
 	return s + ": " + e.Why
 }
 
-// excerpt makes input fit to stand in an error: short, and without bytes that do something to a terminal.
-func excerpt[T string | []byte](input T) string {
+// excerpt makes input fit to stand in an error: short, and in quotes where it holds bytes that do something to a terminal.
+// strconv quotes as well, but brings 5 KB of tables into the module.
+func excerpt(input []byte) string {
 	const most = 64
-	cut := input
-	if len(cut) > most {
-		cut = cut[:most]
-	}
-	for i := 0; i < len(cut); i++ {
-		if c := cut[i]; c <= ' ' || c > '~' || c == '"' || c == '\\' {
-			return quote(string(cut), len(cut) < len(input))
+	cut := input[:min(len(input), most)]
+	quoted := false
+	b := make([]byte, 0, len(cut)+5)
+	for _, c := range cut {
+		switch {
+		case c <= ' ' || c > '~':
+			quoted = true
+			b = append(b, '\\', 'x', lowerHex[c>>4], lowerHex[c&15])
+		case c == '"' || c == '\\':
+			quoted = true
+			b = append(b, '\\', c)
+		default:
+			b = append(b, c)
 		}
 	}
+	text := string(b)
+	if quoted {
+		text = "\"" + text + "\""
+	}
 	if len(cut) < len(input) {
-		return string(cut) + "..."
+		text += "..."
 	}
-	return string(cut)
-}
-
-func quote(s string, more bool) string {
-	q := strconv.QuoteToASCII(s)
-	if more {
-		q += "..."
-	}
-	return q
+	return text
 }

@@ -8,27 +8,28 @@ import (
 	"github.com/hyroute/hyroute/runtime/engine"
 )
 
-// list starts a list of so many items. It says whether there is anything to write.
-func (f *fields) list(key string, items int) bool {
-	if items > 0 {
-		f.writeKey(key)
+// list is items separated by commas; no items are left out. write appends item i, read takes one to the end of the list.
+func (f *fields) list(key string, items int, write func(i int), read func(item []byte)) {
+	if f.mode == writing {
+		for i := range items {
+			if i == 0 {
+				f.writeKey(key)
+			} else {
+				f.out = append(f.out, ',')
+			}
+			write(i)
+		}
+		return
 	}
-	return items > 0
-}
-
-func (f *fields) comma(i int) {
-	if i > 0 {
-		f.out = append(f.out, ',')
+	rest, more := f.take(key)
+	for more && f.code == "" {
+		var item []byte
+		if item, rest, more = bytes.Cut(rest, comma); len(item) == 0 {
+			f.fail(key, BadValue, "an empty item in the list")
+			return
+		}
+		read(item)
 	}
-}
-
-// item cuts the first item off a list.
-func (f *fields) item(key string, raw []byte) (item, rest []byte, more bool) {
-	item, rest, more = bytes.Cut(raw, comma)
-	if len(item) == 0 {
-		f.fail(key, BadValue, "an empty item in the list")
-	}
-	return item, rest, more
 }
 
 var (
@@ -37,87 +38,42 @@ var (
 )
 
 func (f *fields) addressList(key string, v *[]address.Address) {
-	if f.mode == writing {
-		if f.list(key, len(*v)) {
-			for i, a := range *v {
-				f.comma(i)
-				f.out = appendText(f.out, a.String(), true)
-			}
-		}
-		return
-	}
-	raw, more := f.take(key)
-	for more && f.code == "" {
-		var item []byte
-		if item, raw, more = f.item(key, raw); f.code == "" {
-			*v = append(*v, f.readAddress(key, item, true))
-		}
-	}
+	f.list(key, len(*v),
+		func(i int) { f.out = appendText(f.out, (*v)[i].String(), true) },
+		func(item []byte) { *v = append(*v, f.readAddress(key, item, true)) })
 }
 
 func (f *fields) textList(key string, v *[]string) {
-	if f.mode == writing {
-		if f.list(key, len(*v)) {
-			for i, s := range *v {
-				f.comma(i)
-				f.out = appendText(f.out, s, true)
-			}
-		}
-		return
-	}
-	raw, more := f.take(key)
-	for more && f.code == "" {
-		var item []byte
-		if item, raw, more = f.item(key, raw); f.code == "" {
+	f.list(key, len(*v),
+		func(i int) { f.out = appendText(f.out, (*v)[i], true) },
+		func(item []byte) {
 			s, why := readText(item, true)
 			f.check(key, why)
 			*v = append(*v, s)
-		}
-	}
+		})
 }
 
 // steps are small numbers.
 func (f *fields) steps(key string, v *[]uint8) {
-	if f.mode == writing {
-		if f.list(key, len(*v)) {
-			for i, n := range *v {
-				f.comma(i)
-				f.out = strconv.AppendUint(f.out, uint64(n), 10)
-			}
-		}
-		return
-	}
-	raw, more := f.take(key)
-	for more && f.code == "" {
-		var item []byte
-		if item, raw, more = f.item(key, raw); f.code == "" {
+	f.list(key, len(*v),
+		func(i int) { f.out = strconv.AppendUint(f.out, uint64((*v)[i]), 10) },
+		func(item []byte) {
 			n, why := readNumber(item, 255)
 			f.check(key, why)
 			*v = append(*v, uint8(n))
-		}
-	}
+		})
 }
 
 // parts are msg:offset:length.
 func (f *fields) parts(key string, v *[]engine.Part) {
-	if f.mode == writing {
-		if f.list(key, len(*v)) {
-			for i, p := range *v {
-				f.comma(i)
-				f.out = strconv.AppendUint(f.out, p.Msg, 10)
-				f.out = strconv.AppendUint(append(f.out, ':'), uint64(p.Offset), 10)
-				f.out = strconv.AppendUint(append(f.out, ':'), uint64(p.Length), 10)
-			}
-		}
-		return
-	}
-	raw, more := f.take(key)
-	for more && f.code == "" {
-		var item []byte
-		if item, raw, more = f.item(key, raw); f.code == "" {
-			*v = append(*v, f.readPart(key, item))
-		}
-	}
+	f.list(key, len(*v),
+		func(i int) {
+			p := (*v)[i]
+			f.out = strconv.AppendUint(f.out, p.Msg, 10)
+			f.out = strconv.AppendUint(append(f.out, ':'), uint64(p.Offset), 10)
+			f.out = strconv.AppendUint(append(f.out, ':'), uint64(p.Length), 10)
+		},
+		func(item []byte) { *v = append(*v, f.readPart(key, item)) })
 }
 
 func (f *fields) readPart(key string, item []byte) engine.Part {

@@ -105,7 +105,7 @@ func TestFrameSaysWhere(t *testing.T) {
 		{"at now=x\n", "wire: line 1: at: now: x is not a decimal number"},
 		{"at now=1\nclosing", "wire: line 2: closing: no line feed at the end"},
 		{"at now=1\nclosing\n\n", "wire: line 3: a line begins with a verb"},
-		{"at now=1\r\nclosing\r\n", "wire: line 1: at: now: \"1\\r\" is not a decimal number"},
+		{"at now=1\r\nclosing\r\n", "wire: line 1: at: now: \"1\\x0d\" is not a decimal number"},
 		{"at now=1\nclosing\nstub-changed stub=1 status=up\n", "wire: line 3: stub-changed: status: up is none of created in-progress live disconnected failed"},
 		{"at now=1\n\x1b[2J\n", "wire: line 2: \"\\x1b[2J\": no such event"},
 		{"at now=1\n" + strings.Repeat("x", 1000) + "\n", "wire: line 2: " + strings.Repeat("x", 64) + "...: no such event"},
