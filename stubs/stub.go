@@ -30,7 +30,8 @@ type Stub interface {
 	// Close ends the stub for good. No event comes after it but those under way.
 	Close()
 
-	// Done is closed when Close was called and nothing of the stub is left: no goroutine, no socket.
+	// Done is closed when nothing of the stub is left: no goroutine, no socket. That is some time after Close, and for a stub
+	// that can not be connected again some time after it is lost.
 	Done() <-chan struct{}
 }
 
