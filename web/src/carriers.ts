@@ -215,7 +215,7 @@ export class Carriers {
   }
 
   #transmit(effect: Extract<Effect, { verb: "transmit" }>): void {
-    const parts = effect.parts.map(({ msg, offset, length }) => this.#options.slice(msg, offset, length));
+    const parts = effect.parts.map((part) => this.#options.slice(...part));
     if (effect.handle === 0) {
       this.#peers.get(effect.stub)?.stub.send(frameOut([], effect.head, effect.pad, parts));
     } else {

@@ -2,11 +2,7 @@
 export type Status = "created" | "in-progress" | "live" | "disconnected" | "failed";
 
 /** A slice of the content of a posted message. */
-export interface Part {
-  msg: number;
-  offset: number;
-  length: number;
-}
+export type Part = readonly [msg: number, offset: number, length: number];
 
 /** What a machine is made from (wasm/ABI.md, "open"). */
 export interface OpenLine {
@@ -17,7 +13,10 @@ export interface OpenLine {
   direct?: boolean;
 }
 
-/** What a body tells the machine (wasm/ABI.md, "Events"). What is zero, empty or absent does not travel. */
+/**
+ * What a body tells the machine (wasm/ABI.md, "Events"). What is zero, empty or absent does not travel. Keys travel in the order in which
+ * an object has them, so it must be made in the order that stands here.
+ */
 export type Event =
   | { verb: "endpoint-registered" | "endpoint-unregistered"; address: string }
   | {

@@ -287,7 +287,7 @@ export class Runtime implements AsyncIterable<Message> {
         if (this.#claims.size > maxClaims) this.#claims.delete(this.#claims.keys().next().value!);
         break;
       case "transmit":
-        for (const part of effect.parts) this.#outbox.leaves(part.msg, effect.handle === 0 ? "direct" : "relay");
+        for (const [msg] of effect.parts) this.#outbox.leaves(msg, effect.handle === 0 ? "direct" : "relay");
     }
     this.#carriers.perform(effect);
   }

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { decodeAt, decodeEffect, decodeEffects, decodeEvent, decodeOpen, encodeEffect, encodeEvent, encodeOpen, frameOf, WireError } from "../../src/wire.ts";
+import { readAddress } from "../../src/address.ts";
+import { decode, decodeEffects, encode, encodeEvent, encodeOpen, frameOf } from "../../src/wire.ts";
 
 const vectors = readFileSync(new URL("../../../runtime/wire/testdata/vectors.txt", import.meta.url), "utf8")
   .split("\n")
@@ -11,30 +12,10 @@ const vectors = readFileSync(new URL("../../../runtime/wire/testdata/vectors.txt
     return { kind, expected, line: line.slice(kind.length + expected.length + 2) };
   });
 
-const codecs = new Map<string, (line: string) => string>([
-  ["event", (line) => encodeEvent(decodeEvent(line))],
-  ["effect", (line) => encodeEffect(decodeEffect(line))],
-  ["open", (line) => encodeOpen(decodeOpen(line)).replace(/\n$/, "")],
-  ["at", (line) => frameOf(decodeAt(line), []).replace(/\n$/, "")],
-]);
-
-test("the codec agrees with the shared vectors", () => {
-  assert.ok(vectors.length > 100);
-  for (const { kind, expected, line } of vectors) {
-    const roundTrip = codecs.get(kind)!;
-    if (expected === "ok") {
-      assert.equal(roundTrip(line), line);
-      continue;
-    }
-    assert.throws(
-      () => roundTrip(line),
-      (error) => {
-        assert.ok(error instanceof WireError, `${line}: ${error}`);
-        assert.equal(error.key === "" ? error.code : `${error.code}:${error.key}`, expected, line);
-        return true;
-      },
-    );
-  }
+test("every line that the machine may write or must read comes back as the same bytes", () => {
+  const lines = vectors.filter(({ kind, expected }) => expected === "ok" && kind !== "at");
+  assert.ok(lines.length > 70);
+  for (const { line } of lines) assert.equal(encode(decode(line)), line);
 });
 
 test("every verb of the contract has a vector that is read", () => {
@@ -47,19 +28,35 @@ test("every verb of the contract has a vector that is read", () => {
   assert.deepEqual([...verbs].filter((verb) => !read.has(verb)), []);
 });
 
-test("what is zero, empty or absent is left out", () => {
+test("what is left out of an effect is zero, empty or false", () => {
+  const [transmit, settle, wake, deliver] = decodeEffects("transmit stub=2 head=0150 parts=1:0:16000,2:3:4\nsettle msg=1 outcome=rejected reason=closed\nwake\ndeliver delivery=1 msg=4 from=hyperty://a.example/a to=hyperty://a.example/b path=local\n");
+  assert.ok(transmit?.verb === "transmit" && settle?.verb === "settle" && wake?.verb === "wake" && deliver?.verb === "deliver");
+  assert.deepEqual([transmit.handle, transmit.pad, [...transmit.head], transmit.parts], [0, 0, [1, 0x50], [[1, 0, 16000], [2, 3, 4]]]);
+  assert.deepEqual([settle.maybe, wake.at, deliver.json, deliver.session, deliver.first], [false, 0, 0, 0, 0]);
+  assert.deepEqual(decodeEffects(""), []);
+});
+
+test("what is zero, empty or absent does not travel", () => {
   assert.equal(
-    encodeEvent({ verb: "message-posted", msg: 3, from: "hyperty://a.example/a", to: "hyperty://b.example/b", size: 0, wish: undefined, deadline: 0 }),
+    encodeEvent({ verb: "message-posted", msg: 3, from: "hyperty://a.example/a", to: "hyperty://b.example/b", size: 0, wish: undefined, deadline: 0, plain: false }),
     "message-posted msg=3 from=hyperty://a.example/a to=hyperty://b.example/b",
   );
   assert.equal(encodeEvent({ verb: "stub-changed", stub: 1, status: "created", resumed: false, reason: "" }), "stub-changed stub=1 status=created");
+  assert.equal(encodeOpen({ runtime: "runtime://a.example/r", wall: 5, seed: "0".repeat(15) + "1", domains: [], direct: true }), "open runtime=runtime://a.example/r wall=5 seed=0000000000000001 direct=1\n");
+  assert.equal(frameOf(0, ["closing"]), "at now=0\nclosing\n");
 });
 
-test("the output of a step is read line by line", () => {
-  assert.deepEqual(decodeEffects("").length, 0);
-  assert.deepEqual(
-    decodeEffects("release msg=1\nwake\n").map((effect) => effect.verb),
-    ["release", "wake"],
-  );
-  assert.throws(() => decodeEffects("release msg=1\nwake"), WireError);
+test("a key is data, whatever it is called", () => {
+  const item = decode("x __proto__=1 constructor=2");
+  assert.equal(encode(item), "x __proto__=1 constructor=2");
+  assert.equal(Object.getPrototypeOf({}), Object.prototype);
+});
+
+test("what the Go codec refuses as an address is refused here, before the machine sees it", () => {
+  const refused = vectors.filter((v) => v.expected.startsWith("bad-address"));
+  assert.ok(refused.length > 3);
+  for (const { line, expected } of refused) {
+    const value = decode(line)[expected.split(":")[1]!];
+    assert.ok([value].flat().some((text) => readAddress(text) === undefined), line);
+  }
 });
