@@ -19,7 +19,7 @@ type carrier struct {
 	stub        uint64 // of a data channel
 	state       state
 	blocked     bool
-	given       int    // bytes in this Step
+	given       allowance
 	pausedUntil uint64 // relay: after a NOTICE
 	pings       []ping // not answered yet, the oldest first
 	nextPing    uint64 // not before
@@ -100,12 +100,26 @@ func (t *Table) Channels(url address.Address) (open int, usable bool, holdUntil 
 
 func (c *carrier) writable(t *Table) bool {
 	if c.relay != nil {
-		return c.relay.live && !c.relay.blocked && t.now >= c.pausedUntil && c.relay.given < t.numbers.Turn
+		return c.relay.live && !c.relay.blocked && t.now >= c.pausedUntil && c.relay.given.left(t)
 	}
-	return !c.blocked && c.given < t.numbers.Turn
+	return !c.blocked && c.given.left(t)
 }
 
 func (c *carrier) open() bool { return c.relay == nil || c.relay.live }
+
+// allowance is what a carrier was given in one instant.
+type allowance struct {
+	step  uint64
+	bytes int
+}
+
+// left says whether the carrier may be given more in this instant.
+func (a *allowance) left(t *Table) bool {
+	if a.step != t.step {
+		*a = allowance{step: t.step}
+	}
+	return a.bytes < t.numbers.Turn
+}
 
 // spent notes that n bytes were given to the carrier. When that is all it gets in a Step, the peer's turn comes again in the next
 // one, so that the body can say in between that the carrier is blocked.
@@ -114,9 +128,9 @@ func (c *carrier) spent(t *Table, n int) {
 	if c.relay != nil {
 		given = &c.relay.given
 	}
-	*given += n
-	if *given >= t.numbers.Turn {
-		t.touch(c.peer)
+	given.bytes += n
+	if given.bytes >= t.numbers.Turn {
+		t.park(c.peer)
 	}
 }
 
@@ -246,7 +260,7 @@ func (c *carrier) pingRelay(t *Table) {
 }
 
 func (c *carrier) relayPingDue(t *Table) uint64 {
-	if !c.open() {
+	if !c.open() || c.relay.blocked {
 		return 0
 	}
 	for _, s := range c.peer.sessions {

@@ -20,6 +20,7 @@ type peer struct {
 	absent    bool   // the node said that there is no such runtime now
 	why       string // what changed the carriers last
 	dirty     bool
+	parked    bool
 	wakeAt    uint64
 }
 
@@ -150,9 +151,6 @@ func (p *peer) choose(set CarrierSet) (use [2]*carrier) {
 func (p *peer) decides(t *Table) bool { return t.self.Less(p.url) }
 
 func (p *peer) flush(t *Table) {
-	for _, c := range p.channels {
-		c.given = 0
-	}
 	for _, s := range p.sessions {
 		s.checkRTO(t)
 	}

@@ -10,7 +10,7 @@ type relay struct {
 	stub    uint64
 	live    bool
 	blocked bool
-	given   int // bytes in this Step
+	given   allowance
 	next    uint64
 	out     map[address.Address]uint64
 	named   map[uint64]address.Address

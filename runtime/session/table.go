@@ -22,13 +22,14 @@ type Key struct {
 	Lane string
 }
 
-// Table holds the sessions of one runtime. Every method but Actions, Wake and the questions takes the time, which must not go
-// back. Work is done in Flush: call it once when all events of an instant were told.
+// Table holds the sessions of one runtime. Advance begins an instant, the other methods tell what happened in it, and Flush does
+// the work: call it when all events of the instant were told, and again if acting on its Actions told more.
 type Table struct {
 	numbers   Numbers
 	self      address.Address
 	wall      uint64 // wall clock at time 0
 	now       uint64
+	step      uint64 // counts the instants
 	random    *random.Source
 	life      uint64 // newest life drawn
 	ids       uint64 // newest number of a peer, a session or a message
@@ -37,6 +38,7 @@ type Table struct {
 	relays    map[uint64]*relay
 	channels  map[uint64]*carrier
 	dirty     []*peer
+	parked    []*peer // had all that a carrier gets in one Step
 	wakes     agenda.Agenda[*peer]
 	deadlines agenda.Agenda[*message]
 	asked     uint64 // the wake told last; 0: none
@@ -69,6 +71,12 @@ func (t *Table) Dropped() uint64 { return t.dropped }
 
 // Advance moves the time on. A table that is woken much later than it asked for condemns nothing: it was frozen itself.
 func (t *Table) Advance(now uint64) {
+	t.step++
+	for _, p := range t.parked {
+		p.parked = false
+		t.touch(p)
+	}
+	t.parked = nil
 	late := t.asked != 0 && now > t.asked+t.numbers.LateWake
 	t.now = max(t.now, now)
 	if !late {
@@ -115,6 +123,13 @@ func (t *Table) touch(p *peer) {
 	if !p.dirty {
 		p.dirty = true
 		t.dirty = append(t.dirty, p)
+	}
+}
+
+func (t *Table) park(p *peer) {
+	if !p.parked {
+		p.parked = true
+		t.parked = append(t.parked, p)
 	}
 }
 
@@ -213,9 +228,6 @@ func (t *Table) Flush() {
 			t.touch(p)
 		}
 	}
-	for _, r := range t.relays {
-		r.given = 0
-	}
 	dirty := t.dirty
 	sortByID(dirty)
 	t.dirty = nil
@@ -240,7 +252,7 @@ func (t *Table) Wake() uint64 {
 }
 
 func (t *Table) nextWake() uint64 {
-	if len(t.dirty) > 0 {
+	if len(t.dirty) > 0 || len(t.parked) > 0 {
 		return t.now
 	}
 	next := uint64(0)
