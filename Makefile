@@ -63,9 +63,10 @@ check: $(STATICCHECK) web/node_modules/.package-lock.json bin/hyroute.wasm web/d
 	@unformatted=$$(gofmt -l $$(find . -name node_modules -prune -o -name '*.go' -print)); \
 	  if [ -n "$$unformatted" ]; then echo "not formatted:" $$unformatted; exit 1; fi
 	go vet ./...
-	GOOS=wasip1 GOARCH=wasm go vet ./wasm
+	GOOS=wasip1 GOARCH=wasm go vet ./wasm/...
 	$(STATICCHECK) ./...
-	GOOS=wasip1 GOARCH=wasm $(STATICCHECK) ./wasm
+	GOOS=wasip1 GOARCH=wasm $(STATICCHECK) ./wasm/...
+	cd bench && go vet ./... && ../$(STATICCHECK) ./...
 	cd web && npm run --silent check
 	go test -count=1 .
 	@.ci/needs compiler
@@ -90,7 +91,7 @@ size: build ## what a visitor loads, in brotli: fails above the promised sizes
 	@node web/size.mjs
 
 bench: build needs ## what moving between paths costs beside a bare relay and a bare channel
-	@cd bench && npm ci --silent --ignore-scripts --no-audit --no-fund && node bench.mjs
+	@cd bench && go build -o ../bin/bench . && cd .. && bin/bench
 
 e2e: build needs bin/e2e bin/peer ## the main job in real browsers on a real network: CASE=name picks, SHORT=1 shortens
 	@bin/e2e -hyroute bin/hyroute -peer bin/peer -web web/dist $(if $(CASE),-case $(CASE)) $(if $(PAIR),-pair $(PAIR)) $(if $(SHORT),-short) $(if $(LOGS),-logs $(LOGS)) $(if $(TRACE),-trace) $(if $(V),-v)
