@@ -43,6 +43,7 @@ func (v Violation) String() string {
 // Options say what may be asked of a history. The zero value asks for what logs of separate clocks can show.
 type Options struct {
 	OneClock bool // the records of all ends stand in the order in which they happened
+	Zombies  bool // frames sent to one life of an end may reach its next one, which can not know them
 	Open     bool // the history goes on: messages not settled yet are no fault
 }
 

@@ -84,6 +84,12 @@ var good = map[string]string{
 		b takes 2
 		a settles 2 delivered
 		a settles 1 rejected no-listener`,
+	"refused by a life that ended, taken by the next": `
+		a posts 1
+		b starts
+		b starts
+		b takes 1
+		a settles 1 rejected no-listener`,
 	"receiver lost its memory": `
 		a posts 1
 		b takes 1
@@ -194,7 +200,7 @@ var bad = map[string]struct {
 		a posts 1
 		a posts 2
 		b takes 2
-		a settles 1 rejected expired maybe
+		a settles 1 rejected expired
 		a settles 2 delivered`},
 	"gap of another peer does not excuse": {Lost, `
 		c posts 0
@@ -238,6 +244,10 @@ var bad = map[string]struct {
 		a posts 1
 		b takes 1
 		a settles 1 rejected expired`},
+	"refused, and delivered": {FalseSure, `
+		a posts 1
+		b takes 1
+		a settles 1 rejected no-listener`},
 	"never settled": {Unsettled, `
 		a posts 1
 		b takes 1`},
@@ -330,6 +340,17 @@ func TestGapOfAnotherSessionDoesNotExcuse(t *testing.T) {
 	rs[5].Session = 2
 	if v := Check(rs, Options{OneClock: true}); !v.Has(ForgottenLife) {
 		t.Error("not caught")
+	}
+}
+
+func TestZombieMayReachALaterLife(t *testing.T) {
+	rs := tell(t, "a posts 1\nb takes 1\na settles 1 delivered\nb starts\nb takes 1")
+	if err := Check(rs, Options{OneClock: true, Zombies: true}).Err(); err != nil {
+		t.Error(err)
+	}
+	rs = append(rs, rs[1])
+	if v := Check(rs, Options{OneClock: true, Zombies: true}); !v.Has(Repeated) {
+		t.Error("twice to one life: not caught")
 	}
 }
 

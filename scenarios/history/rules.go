@@ -33,7 +33,7 @@ func (x *index) judgeMessage(m *message, o Options) {
 			x.blame(FalseDelivered, m.settled[0], "settled as delivered, and no listener had it")
 		}
 	case OutcomeRejected:
-		if !last.Maybe && len(m.delivered) > 0 {
+		if !last.Maybe && len(m.delivered) > 0 && !(refusedByReceiver(last.Reason) && m.onlyToLaterLives()) {
 			x.blame(FalseSure, m.settled[0], "rejected for sure ("+last.Reason+"), and a listener had it")
 		}
 	case OutcomeTaken:
@@ -76,7 +76,7 @@ func (x *index) forgiven(m *message, first, second delivery, o Options) bool {
 	if first.life == second.life {
 		return false
 	}
-	if o.OneClock && len(m.settled) > 0 && m.settled[0] < second.at {
+	if o.OneClock && !o.Zombies && len(m.settled) > 0 && m.settled[0] < second.at {
 		return false
 	}
 	dead := func(l life) bool { return l.number < x.lives[l.end] }
@@ -144,17 +144,39 @@ func (x *index) judgeHole(at life, before, t *taken, o Options) {
 		}
 		r, ok := x.outcome(m)
 		switch {
+		case !ok && m.by.number < x.lives[m.by.end]:
+			// Its sender lost its memory before it could be told, so that a refusal of the receiver looks like a loss.
 		case !ok:
 			x.blame(Lost, t.at, fmt.Sprintf("%q was posted before it, was not delivered, and nobody was told", m.name))
-		case r.Outcome == OutcomeRejected && o.OneClock && m.settled[0] > t.at && endsInTheStream(r.Reason):
+		case r.Outcome == OutcomeRejected && o.OneClock && m.settled[0] > t.at && givenUp(r):
 			x.blame(Lost, t.at, fmt.Sprintf("%q was posted before it, and its sender was told only afterwards (%s)", m.name, r.Reason))
 		}
 	}
 }
 
-// endsInTheStream says whether a message rejected for this reason was given up by its sender's session itself, so that the
-// sender knew before the session went on. The others are answers of a receiver, and take their time.
-func endsInTheStream(reason string) bool { return reason == "expired" || reason == "session-reset" }
+// refusedByReceiver says whether a message rejected for this reason was refused by its receiver. A refusal speaks only for
+// the life of the receiver that gave it.
+func refusedByReceiver(reason string) bool {
+	switch reason {
+	case "no-listener", "not-bound", "refused", "unsupported-payload":
+		return true
+	}
+	return false
+}
+
+func (m *message) onlyToLaterLives() bool {
+	for _, d := range m.delivered {
+		if d.life.number == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// givenUp says whether a message was given up by its sender's session itself, so that the sender knew before the session
+// went on. Other rejections are answers of a receiver, and take their time; a message that its receiver refused may even expire
+// (as maybe) on the way of that answer.
+func givenUp(r Record) bool { return r.Reason == "session-reset" || r.Reason == "expired" && !r.Maybe }
 
 // judgeForgotten looks at a message that an earlier life of the receiver had, now that a later one came to a life that
 // knows nothing of it: the sender believed it delivered, so it must have been told in between.
