@@ -56,7 +56,6 @@ test: build needs ## all tests, in real browsers too
 	go test -count=1 .
 	cd web && npm test
 	@$(MAKE) scenarios
-	@$(MAKE) sim
 	@$(MAKE) e2e SHORT=1
 
 check: $(STATICCHECK) web/node_modules/.package-lock.json bin/hyroute.wasm web/dist/.built ## format, vet, staticcheck, tsc, tree rules, race detector on the short tests
@@ -79,8 +78,8 @@ $(STATICCHECK):
 scenarios: build needs ## the corpus on every body: equal traces, one line a body
 	@go run ./scenarios/run
 
-sim: ## the seeded world: SEEDS=2000 runs, and a failing one made small
-	@go run ./scenarios/sim -seeds $(SEEDS)
+sim: ## the seeded world, SEEDS=2000 times; a seed that fails is made small (`make test` plays it too)
+	go test -count=1 -timeout 60m -run '^TestSeeds$$' ./scenarios/world -seeds $(SEEDS)
 
 fuzz: ## each fuzz target for FUZZTIME=20s
 	@go list -f '{{.Dir}} {{join .TestGoFiles " "}} {{join .XTestGoFiles " "}}' ./... | while read -r dir files; do \
@@ -88,7 +87,7 @@ fuzz: ## each fuzz target for FUZZTIME=20s
 	    (cd "$$dir" && go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) .); done; done
 
 size: build ## what a visitor loads, in brotli: fails above the promised sizes
-	@node web/size.mjs
+	@node wasm/size/size.mjs
 
 bench: build needs ## what moving between paths costs beside a bare relay and a bare channel
 	@cd bench && go build -o ../bin/bench . && cd .. && bin/bench

@@ -55,6 +55,8 @@ func Start(command *exec.Cmd, secure ...string) (*Browser, error) {
 		command.Args = append(command.Args, "--unsafely-treat-insecure-origin-as-secure="+origin)
 	}
 	command.Args = append(command.Args, "--remote-debugging-pipe", "--user-data-dir="+profile, "about:blank")
+	// What it leaves in the folder of temporary files goes with the profile.
+	command.Env = append(command.Environ(), "TMPDIR="+profile)
 	// A group of its own, so that all its processes can be ended with it, and Ctrl-C is left to the runner.
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	command.Cancel = b.kill
