@@ -174,7 +174,7 @@ func seeds(t testing.TB) [][]byte {
 		}
 	}
 	all = append(all, []byte(life+"p\x00q\x00p"))
-	err = filepath.WalkDir("../scenarios", func(name string, entry os.DirEntry, err error) error {
+	err = filepath.WalkDir("../scenarios/corpus", func(name string, entry os.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || filepath.Ext(name) != ".txt" {
 			return err
 		}
