@@ -269,16 +269,16 @@ func (e *modelEnd) arrive(a *Arrived) {
 	}
 	r := modelReceipt{a.Receipt, e.life, e.w.refuses()}
 	e.receipts = append(e.receipts, r)
-	if r.refuse {
-		e.w.arrived(e, r)
-		return
-	}
 	path := "relay"
 	if a.Direct {
 		path = "direct"
 	}
+	kind := history.Delivered
+	if r.refuse {
+		kind = history.Refused
+	}
 	e.w.log(history.Record{
-		End: e.url.String(), Kind: history.Delivered, Message: whole.name, From: a.From.String(), To: a.To.String(), Path: path, Session: a.Receipt.Session,
+		End: e.url.String(), Kind: kind, Message: whole.name, From: a.From.String(), To: a.To.String(), Path: path, Session: a.Receipt.Session,
 	})
 	e.w.arrived(e, r)
 }

@@ -333,7 +333,7 @@ func TestModelTimed(t *testing.T) {
 			if m.err != "" {
 				t.Fatal(m.err)
 			}
-			v := history.Check(m.records, history.Options{OneClock: true})
+			v := history.Check(m.records, history.Options{OneClock: true, Refusals: true})
 			if err := v.Err(); err != nil {
 				t.Fatal(err)
 			}

@@ -228,7 +228,7 @@ func (w *walk) probe() {
 func (w *walk) judge(t *testing.T, seed uint64) {
 	t.Helper()
 	if w.err == "" {
-		if err := history.Check(w.records, history.Options{OneClock: true, Zombies: true}).Err(); err != nil {
+		if err := history.Check(w.records, history.Options{OneClock: true, Zombies: true, Refusals: true}).Err(); err != nil {
 			w.err = err.Error()
 		}
 	}

@@ -44,6 +44,7 @@ func (v Violation) String() string {
 type Options struct {
 	OneClock bool // the records of all ends stand in the order in which they happened
 	Zombies  bool // frames sent to one life of an end may reach its next one, which can not know them
+	Refusals bool // all refusals are logged; else a message of which its sender was told late may have been refused
 	Open     bool // the history goes on: messages not settled yet are no fault
 }
 

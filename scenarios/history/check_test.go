@@ -8,6 +8,7 @@ import (
 // tell makes records of a short text: a line a record, its words in the order of the kind.
 //
 //	a posts m [lane]      a settles m outcome [reason] [maybe]      b takes m [content]
+//	b refuses m
 //	a starts              a resets b                                b gaps a
 //
 // All messages go from hyperty://d/<end> of their poster to hyperty://d/x.
@@ -32,6 +33,8 @@ func tell(t *testing.T, text string) []Record {
 			r.From, r.To = "", ""
 		case "takes":
 			r.Kind, r.Content, r.Path = Delivered, w[3], "relay"
+		case "refuses":
+			r.Kind = Refused
 		case "starts":
 			r = Record{At: r.At, End: w[0], Kind: Started}
 		case "resets":
@@ -61,6 +64,15 @@ var good = map[string]string{
 		a posts 2
 		a settles 1 delivered
 		a settles 2 delivered`,
+	"refused, and its sender told by a reset": `
+		a posts 1
+		a posts 2
+		b refuses 1
+		b takes 2
+		b starts
+		a resets b
+		a settles 1 rejected session-reset maybe
+		a settles 2 rejected session-reset maybe`,
 	"lanes overtake": `
 		a posts 1 files
 		a posts 2 chat
@@ -81,6 +93,7 @@ var good = map[string]string{
 	"refused by its receiver, told after the next": `
 		a posts 1
 		a posts 2
+		b refuses 1
 		b takes 2
 		a settles 2 delivered
 		a settles 1 rejected no-listener`,
@@ -138,6 +151,8 @@ var bad = map[string]struct {
 }{
 	"never posted, delivered": {Invented, `
 		b takes 1`},
+	"never posted, refused": {Invented, `
+		b refuses 1`},
 	"never posted, settled": {Invented, `
 		a settles 1 delivered`},
 	"two of one name": {Malformed, `
@@ -200,7 +215,7 @@ var bad = map[string]struct {
 		a posts 1
 		a posts 2
 		b takes 2
-		a settles 1 rejected expired
+		a settles 1 rejected expired maybe
 		a settles 2 delivered`},
 	"gap of another peer does not excuse": {Lost, `
 		c posts 0
@@ -283,7 +298,7 @@ func TestGoodHistories(t *testing.T) {
 	separate := map[string]bool{"logs one behind the other, the receiver's first": true}
 	for name, text := range good {
 		t.Run(name, func(t *testing.T) {
-			if err := Check(tell(t, text), Options{OneClock: !separate[name]}).Err(); err != nil {
+			if err := Check(tell(t, text), Options{OneClock: !separate[name], Refusals: true}).Err(); err != nil {
 				t.Error(err)
 			}
 		})
@@ -295,7 +310,7 @@ func TestBadHistories(t *testing.T) {
 	for name, b := range bad {
 		caught[b.rule] = true
 		t.Run(name, func(t *testing.T) {
-			if v := Check(tell(t, b.text), Options{OneClock: true}); !v.Has(b.rule) {
+			if v := Check(tell(t, b.text), Options{OneClock: true, Refusals: true}); !v.Has(b.rule) {
 				t.Errorf("not caught as %s; found %v", b.rule, v.Err())
 			}
 		})

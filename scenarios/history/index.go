@@ -40,6 +40,7 @@ type message struct {
 	place     int // in the stream, counted within the life that posted it
 	settled   []int
 	delivered []delivery
+	refused   []int
 }
 
 type delivery struct {
@@ -119,6 +120,9 @@ func (x *index) add(i int, r Record, at life) {
 			x.takes[at] = map[stream][]*taken{}
 		}
 		x.takes[at][s] = append(x.takes[at][s], &taken{i, m})
+	case Refused:
+		m := x.message(r.Message)
+		m.refused = append(m.refused, i)
 	case Reset:
 		x.resets[r.End] = append(x.resets[r.End], i)
 	case Gap:

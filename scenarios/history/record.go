@@ -9,11 +9,12 @@ const (
 	Posted                    // the application posted Message to To
 	Settled                   // the application was told what became of Message
 	Delivered                 // a listener was handed Message
+	Refused                   // a listener was handed Message and did not take it
 	Reset                     // the application was told: my stream to Peer started over
 	Gap                       // the application was told: the stream of Peer started over
 )
 
-var kindNames = [...]string{"", "started", "posted", "settled", "delivered", "reset", "gap"}
+var kindNames = [...]string{"", "started", "posted", "settled", "delivered", "refused", "reset", "gap"}
 
 func (k Kind) String() string {
 	if int(k) < len(kindNames) {
@@ -35,9 +36,9 @@ type Record struct {
 	At      uint64 // ms; compared only within one end, and over all ends for the summary of one clock
 	End     string // whose log: the runtime URL
 	Kind    Kind
-	Message string // posted, settled, delivered: a name that no other message of the history has
-	From    string // posted, delivered
-	To      string // posted, delivered
+	Message string // posted, settled, delivered, refused: a name that no other message of the history has
+	From    string // posted, delivered, refused
+	To      string // posted, delivered, refused
 	Lane    string // posted: order is promised per (From, To, Lane)
 	Content string // posted, delivered: a digest of the content; compared where both have one
 	Path    string // delivered: local, relay, direct

@@ -11,6 +11,9 @@ func (x *index) judgeMessage(m *message, o Options) {
 		for _, d := range m.delivered {
 			x.blame(Invented, d.at, "delivered, but never posted")
 		}
+		for _, i := range m.refused {
+			x.blame(Invented, i, "refused, but never posted")
+		}
 		return
 	}
 	x.judgeDeliveries(m, o)
@@ -33,7 +36,7 @@ func (x *index) judgeMessage(m *message, o Options) {
 			x.blame(FalseDelivered, m.settled[0], "settled as delivered, and no listener had it")
 		}
 	case OutcomeRejected:
-		if !last.Maybe && len(m.delivered) > 0 && !(refusedByReceiver(last.Reason) && m.onlyToLaterLives()) {
+		if !last.Maybe && len(m.delivered) > 0 && !(refusedByReceiver(last.Reason) && x.byOtherLives(m)) {
 			x.blame(FalseSure, m.settled[0], "rejected for sure ("+last.Reason+"), and a listener had it")
 		}
 	case OutcomeTaken:
@@ -136,10 +139,10 @@ func (x *index) judgeHole(at life, before, t *taken, o Options) {
 	gap := before == nil && at.number > 0 || x.told(x.gaps[at.end], peer, x.records[t.at].Session, after, t.at)
 	for _, m := range x.posts[t.message.by][t.message.stream][from:t.message.place] {
 		if len(m.delivered) > 0 {
-			x.judgeForgotten(m, at, t)
+			x.judgeForgotten(m, at, t, o)
 			continue
 		}
-		if gap {
+		if gap || len(m.refused) > 0 {
 			continue
 		}
 		r, ok := x.outcome(m)
@@ -148,7 +151,7 @@ func (x *index) judgeHole(at life, before, t *taken, o Options) {
 			// Its sender lost its memory before it could be told, so that a refusal of the receiver looks like a loss.
 		case !ok:
 			x.blame(Lost, t.at, fmt.Sprintf("%q was posted before it, was not delivered, and nobody was told", m.name))
-		case r.Outcome == OutcomeRejected && o.OneClock && m.settled[0] > t.at && givenUp(r):
+		case r.Outcome == OutcomeRejected && o.OneClock && m.settled[0] > t.at && givenUp(r, o):
 			x.blame(Lost, t.at, fmt.Sprintf("%q was posted before it, and its sender was told only afterwards (%s)", m.name, r.Reason))
 		}
 	}
@@ -164,26 +167,37 @@ func refusedByReceiver(reason string) bool {
 	return false
 }
 
-func (m *message) onlyToLaterLives() bool {
+// byOtherLives says whether those who had m may all be other lives than the one that refused it.
+func (x *index) byOtherLives(m *message) bool {
 	for _, d := range m.delivered {
-		if d.life.number == 0 {
+		if x.lives[d.life.end] == 0 {
 			return false
+		}
+		for _, i := range m.refused {
+			if x.at[i] == d.life {
+				return false
+			}
 		}
 	}
 	return true
 }
 
 // givenUp says whether a message was given up by its sender's session itself, so that the sender knew before the session
-// went on. Other rejections are answers of a receiver, and take their time; a message that its receiver refused may even expire
-// (as maybe) on the way of that answer.
-func givenUp(r Record) bool { return r.Reason == "session-reset" || r.Reason == "expired" && !r.Maybe }
+// went on. Other rejections are answers of a receiver, and take their time: on their way the message may still expire or end in
+// a session-reset, as maybe.
+func givenUp(r Record, o Options) bool {
+	return r.Reason == "expired" && !r.Maybe || o.Refusals && (r.Reason == "session-reset" || r.Reason == "expired")
+}
 
 // judgeForgotten looks at a message that an earlier life of the receiver had, now that a later one came to a life that
 // knows nothing of it: the sender believed it delivered, so it must have been told in between.
-func (x *index) judgeForgotten(m *message, at life, t *taken) {
+func (x *index) judgeForgotten(m *message, at life, t *taken, o Options) {
 	forgotten := true
 	for _, d := range m.delivered {
 		forgotten = forgotten && d.life.end == at.end && d.life.number < at.number
+	}
+	if o.Zombies && len(t.message.settled) > 0 && t.message.settled[0] < t.at {
+		return // a frame of old times brought it; what its sender was told about it was true
 	}
 	r, ok := x.outcome(m)
 	if !forgotten || !ok || r.Outcome != OutcomeDelivered {

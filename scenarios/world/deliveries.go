@@ -121,11 +121,12 @@ func (b *body) handOver(h *handed, e *engine.Deliver, content []byte) {
 	if h.refuse == "" && b.slow == 3 {
 		h.refuse = "unsupported-payload"
 	}
+	kind := history.Delivered
 	if h.refuse != "" {
-		return
+		kind = history.Refused
 	}
 	b.w.log(history.Record{
-		End: b.url.String(), Kind: history.Delivered, Message: id.String(), From: e.From.String(), To: e.To.String(), Path: e.Path, Session: e.Session,
+		End: b.url.String(), Kind: kind, Message: id.String(), From: e.From.String(), To: e.To.String(), Path: e.Path, Session: e.Session,
 	})
 }
 

@@ -61,7 +61,7 @@ func Run(p *Plan, kit Kit, trace func(step []byte)) Result {
 func (w *World) result() Result {
 	r := Result{Failure: w.failure, Hash: w.hash.Sum64(), Steps: w.steps, Records: w.records}
 	if w.failure == nil {
-		r.Summary = history.Check(w.records, history.Options{OneClock: true}).Summary
+		r.Summary = history.Check(w.records, w.judged()).Summary
 	}
 	return r
 }
