@@ -1,6 +1,14 @@
 package engine
 
-import "github.com/hyroute/hyroute/runtime/address"
+import (
+	"errors"
+
+	"github.com/hyroute/hyroute/runtime/address"
+	"github.com/hyroute/hyroute/runtime/agenda"
+	"github.com/hyroute/hyroute/runtime/random"
+	"github.com/hyroute/hyroute/runtime/resolver"
+	"github.com/hyroute/hyroute/runtime/session"
+)
 
 // Instant is a point in time in milliseconds, on a clock of the body that never goes back.
 type Instant uint64
@@ -14,17 +22,299 @@ type Config struct {
 	Direct  bool            // the body can make peer connections
 }
 
-// Engine is the machine: resolver and sessions behind one Step.
-type Engine struct{}
+// Engine is the machine.
+type Engine struct {
+	config   Config
+	numbers  Numbers
+	now      uint64
+	random   *random.Source
+	resolver *resolver.Resolver
+	sessions *session.Table
+	effects  []Effect
+	woken    uint64 // the Wake given last
+	closed   bool
+
+	ids       ids
+	messages  map[uint64]*message
+	endpoints map[address.Address]*endpoint
+	nodes     []*node
+	lookups   map[address.Address]*lookup
+	jobs      map[uint64]job
+	peerings  map[address.Address]*peering
+	stubs     map[uint64]*peering
+	invited   []uint64 // when others asked for a peer connection, in the last minute
+	handed    map[uint64]handed
+	flights   map[flight]int
+	routes    map[flow]string
+	alarms    agenda.Agenda[alarm]
+}
+
+// ids are the numbers given last.
+type ids struct{ object, stub, job, delivery uint64 }
+
+// alarm is something that is due at a time. An agenda entry counts only as long as the object still names its time.
+type alarm interface {
+	due() uint64
+	ring(e *Engine)
+}
+
+// job is a question to the body.
+type job interface {
+	answered(e *Engine, a *RegistryAnswered)
+	stubOf() uint64
+}
 
 // New makes a machine, and the effects of its start.
-func New(c Config) (*Engine, []Effect, error) { return nil, nil, nil }
+func New(c Config) (*Engine, []Effect, error) {
+	if !c.Runtime.IsRuntime() {
+		return nil, nil, errors.New("engine: runtime: " + c.Runtime.String() + " is not a runtime URL")
+	}
+	e := empty(c)
+	e.node(c.Runtime.Domain())
+	return e, e.finish(), nil
+}
 
-// Step takes events and returns all effects.
-func (e *Engine) Step(now Instant, events ...Event) []Effect { return nil }
+func empty(c Config) *Engine {
+	n := DefaultNumbers()
+	source := random.New(c.Seed)
+	return &Engine{
+		config: c, numbers: n, random: source,
+		resolver:  resolver.New(c.Runtime, c.Domains, c.Direct, n.Resolver),
+		sessions:  session.New(c.Runtime, c.Wall, source, n.Session),
+		messages:  map[uint64]*message{},
+		endpoints: map[address.Address]*endpoint{},
+		lookups:   map[address.Address]*lookup{},
+		jobs:      map[uint64]job{},
+		peerings:  map[address.Address]*peering{},
+		stubs:     map[uint64]*peering{},
+		handed:    map[uint64]handed{},
+		flights:   map[flight]int{},
+		routes:    map[flow]string{},
+	}
+}
 
-// Snapshot is the whole state: Restore makes an equal machine of it.
-func (e *Engine) Snapshot() []byte { return nil }
+// Step takes events and returns all effects. It does not fail: an event that makes no sense changes nothing.
+func (e *Engine) Step(now Instant, events ...Event) []Effect {
+	e.now = max(e.now, uint64(now))
+	e.resolver.Advance(e.now)
+	e.sessions.Advance(e.now)
+	for _, ev := range events {
+		if e.closed {
+			break
+		}
+		e.handle(ev)
+		e.carryOut()
+	}
+	return e.finish()
+}
 
-// Restore makes a machine of a snapshot.
-func Restore(snapshot []byte) (*Engine, error) { return nil, nil }
+// finish does what is due, and ends a Step.
+func (e *Engine) finish() []Effect {
+	for !e.closed {
+		at, a, ok := e.alarms.First()
+		if !ok || at > e.now {
+			break
+		}
+		e.alarms.Remove()
+		if a.due() == at {
+			a.ring(e)
+		}
+	}
+	for !e.closed {
+		e.sessions.Flush()
+		if !e.carryOut() {
+			break
+		}
+	}
+	e.wake()
+	effects := e.effects
+	e.effects = nil
+	return effects
+}
+
+func (e *Engine) wake() {
+	at := uint64(0)
+	if !e.closed {
+		at = e.sessions.Wake()
+		for {
+			due, a, ok := e.alarms.First()
+			if !ok {
+				break
+			}
+			if a.due() != due {
+				e.alarms.Remove()
+				continue
+			}
+			if at == 0 || due < at {
+				at = due
+			}
+			break
+		}
+	}
+	if e.woken != 0 && e.woken <= e.now {
+		e.woken = 0 // that timer has fired
+	}
+	if at != e.woken {
+		e.woken = at
+		e.emit(&Wake{At: Instant(at)})
+	}
+}
+
+func (e *Engine) emit(f Effect) { e.effects = append(e.effects, f) }
+
+// at puts an alarm on the agenda for its time.
+func (e *Engine) at(id uint64, a alarm) {
+	if due := a.due(); due != 0 {
+		e.alarms.Add(due, id, a)
+	}
+}
+
+func (e *Engine) newID() uint64 {
+	e.ids.object++
+	return e.ids.object
+}
+
+func (e *Engine) newStub() uint64 {
+	e.ids.stub++
+	return e.ids.stub
+}
+
+func (e *Engine) newJob(j job) uint64 {
+	e.ids.job++
+	if j != nil {
+		e.jobs[e.ids.job] = j
+	}
+	return e.ids.job
+}
+
+func (e *Engine) handle(ev Event) {
+	switch ev := ev.(type) {
+	case *EndpointRegistered:
+		e.endpointRegistered(ev.Address)
+	case *EndpointUnregistered:
+		e.endpointUnregistered(ev.Address)
+	case *MessagePosted:
+		e.messagePosted(ev)
+	case *AnswerReceived:
+		e.answerReceived(ev.Msg)
+	case *FrameReceived:
+		e.sessions.FrameReceived(ev.Stub, ev.Handle, ev.Frame, ev.Head, ev.Size)
+	case *HandleNamed:
+		if e.resolver.MayUse(ev.Runtime.Domain()) {
+			e.sessions.HandleNamed(ev.Stub, ev.Handle, ev.Runtime)
+		}
+	case *NoticeReceived:
+		e.sessions.Notice(ev.Stub, ev.Handle, ev.Reason)
+	case *JSONReceived:
+		e.jsonReceived(ev)
+	case *StubChanged:
+		e.stubChanged(ev)
+	case *StubBlocked:
+		e.sessions.Blocked(ev.Stub, true)
+	case *StubWritable:
+		e.sessions.Blocked(ev.Stub, false)
+	case *RegistryAnswered:
+		if j := e.jobs[ev.Job]; j != nil {
+			delete(e.jobs, ev.Job)
+			j.answered(e, ev)
+		}
+	case *RegistrationNotified:
+		e.registrationNotified(ev)
+	case *SignalReceived:
+		e.signalReceived(ev)
+	case *PeerListed:
+		e.peerListed(ev)
+	case *DeliveryTaken:
+		e.deliveryTaken(ev.Delivery)
+	case *DeliveryRefused:
+		e.deliveryRefused(ev.Delivery, ev.Reason)
+	case *ExplanationAsked:
+		e.explain(ev)
+	case *Closing:
+		e.close()
+	case *TimePassed:
+	}
+}
+
+// carryOut turns the sessions' actions into effects. It says whether there were any.
+func (e *Engine) carryOut() bool {
+	actions := e.sessions.Actions()
+	for _, a := range actions {
+		switch a := a.(type) {
+		case *session.Name:
+			e.emit(&NameHandle{Stub: a.Stub, Handle: a.Handle, Runtime: a.Peer})
+		case *session.Transmit:
+			parts := make([]Part, len(a.Parts))
+			for i, p := range a.Parts {
+				parts[i] = Part(p)
+			}
+			e.emit(&Transmit{Stub: a.Stub, Handle: a.Handle, Head: a.Head, Pad: a.Pad, Parts: parts})
+		case *session.Hold:
+			e.emit(&Hold{Session: a.Session, Number: a.Number, Frame: a.Frame, Offset: a.Offset, Length: a.Length})
+		case *session.Drop:
+			e.emit(&Drop{Session: a.Session, First: a.First, Last: a.Last})
+		case *session.Arrived:
+			e.arrived(a)
+		case *session.Settled:
+			e.sessionSettled(a)
+		case *session.Preferred:
+			e.preferred(a)
+		case *session.StreamReset:
+			e.emit(&SessionReset{Peer: a.Peer, Session: a.Session, Doubt: a.Doubt, Reason: a.Reason})
+		case *session.Gap:
+			e.emit(&Gap{Peer: a.Peer, Session: a.Session})
+		case *session.CloseChannel:
+			e.closePeerStub(a.Stub, "surplus")
+		}
+	}
+	return len(actions) > 0
+}
+
+// close rejects everything that waits, and ends the machine.
+func (e *Engine) close() {
+	e.sessions.Close()
+	e.carryOut()
+	for _, m := range inOrder(e.messages) {
+		if !m.settled {
+			e.reject(m, "closed", m.handed != 0)
+		}
+	}
+	for _, p := range inOrder(e.peerings) {
+		e.hangUp(p)
+	}
+	for _, n := range e.nodes {
+		e.emit(&CloseStub{Stub: n.stub})
+	}
+	e.closed = true
+}
+
+// numbered is what has a number that orders it.
+type numbered interface{ number() uint64 }
+
+// inOrder gives the values of a table in the order of their numbers: map order must not reach the output.
+func inOrder[K comparable, V numbered](table map[K]V) []V {
+	all := make([]V, 0, len(table))
+	for _, v := range table {
+		all = append(all, v)
+	}
+	sortByNumber(all)
+	return all
+}
+
+// sortByNumber merges sorted halves: package sort would cost the module 13 KB.
+func sortByNumber[V numbered](a []V) {
+	if len(a) < 2 {
+		return
+	}
+	left := append([]V(nil), a[:len(a)/2]...)
+	right := append([]V(nil), a[len(a)/2:]...)
+	sortByNumber(left)
+	sortByNumber(right)
+	for i := range a {
+		if len(right) == 0 || len(left) > 0 && left[0].number() < right[0].number() {
+			a[i], left = left[0], left[1:]
+		} else {
+			a[i], right = right[0], right[1:]
+		}
+	}
+}

@@ -1,0 +1,126 @@
+package engine
+
+import (
+	"github.com/hyroute/hyroute/runtime/address"
+	"github.com/hyroute/hyroute/runtime/session"
+)
+
+// handed is a message that a listener of this runtime was given: one posted here, a plain one, or one of a session.
+type handed struct {
+	message *message
+	json    uint64
+	receipt session.Receipt
+}
+
+func (e *Engine) hand(h handed) uint64 {
+	e.ids.delivery++
+	e.handed[e.ids.delivery] = h
+	return e.ids.delivery
+}
+
+// arrived takes a message from a session: its sender must live where it came from, and somebody must listen here.
+func (e *Engine) arrived(a *session.Arrived) {
+	if !e.resolver.Listens(a.To) {
+		code := uint8(session.RefuseMoved)
+		if a.To.Within(e.config.Runtime) || a.To.Class() != address.Entity || e.resolver.Listens(a.To.Entity()) {
+			code = session.RefuseNoListener
+		}
+		e.refuseArrival(a, code)
+		return
+	}
+	if a.From.Within(a.Peer) {
+		e.handOver(a)
+		return
+	}
+	entity := a.From.Entity()
+	if a.From.Class() != address.Entity || !e.resolver.MayUse(entity.Domain()) {
+		e.refuseArrival(a, session.RefuseNotBound)
+		return
+	}
+	l := e.lookups[entity]
+	waits := l != nil && len(l.arrivals) > 0
+	if known := e.resolver.Known(entity); !waits && known != nil && !known.Runtime.IsZero() {
+		if known.Runtime == a.Peer {
+			e.handOver(a)
+		} else {
+			e.refuseArrival(a, session.RefuseNotBound)
+		}
+		return
+	}
+	l = e.lookup(entity, entity.Domain())
+	l.arrivals = append(l.arrivals, a)
+	if l.job == 0 && l.alarmAt == 0 {
+		l.ask(e)
+	}
+}
+
+// handOver gives a session's message to its listener.
+func (e *Engine) handOver(a *session.Arrived) {
+	path := "relay"
+	if a.Direct {
+		path = "direct"
+	}
+	d := e.hand(handed{receipt: a.Receipt})
+	e.emit(&Deliver{
+		Delivery: d, Session: a.Receipt.Session, First: a.First, Last: a.Last, From: a.From, To: a.To, Path: path,
+	})
+}
+
+func (e *Engine) refuseArrival(a *session.Arrived, code uint8) {
+	e.emit(&Drop{Session: a.Receipt.Session, First: a.First, Last: a.Last})
+	e.sessions.Refuse(a.Receipt, code)
+}
+
+// jsonReceived takes a plain message: it is delivered or refused, never forwarded on.
+func (e *Engine) jsonReceived(ev *JSONReceived) {
+	if !e.resolver.Listens(ev.To) {
+		e.emit(&Discard{JSON: ev.JSON, Reason: "no-listener"})
+		return
+	}
+	d := e.hand(handed{json: ev.JSON})
+	e.emit(&Deliver{Delivery: d, JSON: ev.JSON, From: ev.From, To: ev.To, Path: "relay"})
+}
+
+func (e *Engine) deliveryTaken(d uint64) {
+	h, ok := e.handed[d]
+	if !ok {
+		return
+	}
+	delete(e.handed, d)
+	switch {
+	case h.message != nil:
+		h.message.handed = 0
+		if h.message.node == nil { // else it still waits for the node
+			e.settle(h.message, Settle{Outcome: "delivered"})
+		}
+	case h.json == 0:
+		e.sessions.Taken(h.receipt)
+	}
+}
+
+func (e *Engine) deliveryRefused(d uint64, reason string) {
+	h, ok := e.handed[d]
+	if !ok {
+		return
+	}
+	delete(e.handed, d)
+	switch {
+	case h.message != nil:
+		h.message.handed = 0
+		e.reject(h.message, reason, false)
+	case h.json != 0:
+		e.emit(&Discard{JSON: h.json, Reason: reason})
+	default:
+		e.sessions.Refuse(h.receipt, refusalCode(reason))
+	}
+}
+
+func refusalCode(reason string) uint8 {
+	switch reason {
+	case "no-listener":
+		return session.RefuseNoListener
+	case "refused":
+		return session.RefuseForbidden
+	}
+	return session.RefuseUnsupported
+}

@@ -1,0 +1,276 @@
+package engine
+
+import (
+	"github.com/hyroute/hyroute/runtime/address"
+	"github.com/hyroute/hyroute/runtime/resolver"
+	"github.com/hyroute/hyroute/runtime/session"
+)
+
+// message is a message that was posted here and is not over.
+type message struct {
+	id       uint64 // the order of posting
+	msg      uint64
+	from, to address.Address
+	size     int
+	wish     Wish
+	plain    bool
+	deadline uint64
+	answer   uint64 // how long an answer is waited for
+	replied  bool   // and it came
+	settled  bool
+	peer     address.Address // whose session has it
+	moves    int
+	why      string // what it waits for: the reason if its deadline passes
+	lookup   *lookup
+	node     *node
+	handed   uint64 // delivery to a listener here
+	alarmAt  uint64
+}
+
+func (m *message) number() uint64 { return m.id }
+func (m *message) due() uint64    { return m.alarmAt }
+
+// flow is a pair of addresses, and whether peer connections were not wanted.
+type flow struct {
+	from, to address.Address
+	wish     Wish
+}
+
+// flight counts the messages to an entity that the session with a peer has.
+type flight struct{ entity, peer address.Address }
+
+func (e *Engine) messagePosted(ev *MessagePosted) {
+	if e.messages[ev.Msg] != nil || ev.Msg == 0 || ev.Size < 0 {
+		return
+	}
+	limit := ev.Deadline
+	if limit == 0 {
+		limit = e.numbers.Deadline
+	}
+	m := &message{
+		id: e.newID(), msg: ev.Msg, from: ev.From, to: ev.To, size: ev.Size, wish: ev.Wish, plain: ev.Plain,
+		deadline: e.now + limit, answer: ev.Answer,
+	}
+	e.messages[m.msg] = m
+	e.dispatch(m)
+}
+
+// dispatch takes a message one step further.
+func (e *Engine) dispatch(m *message) {
+	r := e.resolver.Route(m.from, m.to, m.wish == WishNever, m.plain)
+	if r.By == resolver.BySession {
+		if l := e.lookups[m.to.Entity()]; l != nil && l.holds() {
+			l.join(e, m)
+			return
+		}
+	}
+	e.note(m, r)
+	switch r.By {
+	case resolver.ByLocal:
+		e.deliverHere(m)
+	case resolver.ByLookup:
+		e.lookup(r.Entity, r.Domain).join(e, m)
+	case resolver.ByNode:
+		if m.to.Class() == address.Publish && e.resolver.Listens(m.to) {
+			e.deliverHere(m)
+		}
+		e.node(r.Domain).forward(e, m)
+	case resolver.BySession:
+		e.post(m, r)
+	default:
+		e.reject(m, r.Reason, false)
+	}
+}
+
+// note records a decision that differs from the last one for the flow.
+func (e *Engine) note(m *message, r resolver.Route) {
+	if r.By == resolver.ByLookup {
+		return
+	}
+	f := flow{m.from, m.to, m.wish}
+	ev := &Routed{From: m.from, To: m.to, By: r.By.String(), Stub: r.Stub, Peer: r.Peer, Reason: r.Reason, Steps: r.Steps}
+	key := ev.By + " " + ev.Peer.String() + " " + ev.Reason + " " + string(ev.Steps)
+	if e.routes[f] == key {
+		return
+	}
+	if len(e.routes) >= e.numbers.Flows {
+		e.routes = map[flow]string{}
+	}
+	e.routes[f] = key
+	e.emit(ev)
+}
+
+// post gives a message to the session with its peer.
+func (e *Engine) post(m *message, r resolver.Route) {
+	n := e.node(r.Domain)
+	why := e.sessions.Post(r.Peer, sessionKey(r), n.stub, session.Message{
+		Msg: m.msg, From: m.from, To: m.to, Size: m.size, Deadline: m.deadline,
+	})
+	if why != "" {
+		e.reject(m, why, false)
+		return
+	}
+	m.peer, m.why, m.alarmAt = r.Peer, "", 0
+	e.flights[flight{m.to.Entity(), m.peer}]++
+	if r.Direct {
+		e.wantDirect(r.Peer)
+	}
+}
+
+func sessionKey(r resolver.Route) session.Key {
+	k := session.Key{Set: session.Relay}
+	if r.Direct {
+		k.Set |= session.Direct
+	}
+	return k
+}
+
+// deliverHere hands a message to a listener of this runtime.
+func (e *Engine) deliverHere(m *message) {
+	d := e.hand(handed{message: m})
+	m.handed = d
+	e.emit(&Deliver{Delivery: d, Msg: m.msg, From: m.from, To: m.to, Path: "local"})
+	e.waitUntil(m, "expired")
+}
+
+// waitUntil makes a message wait until its deadline at most; why is the reason if it passes.
+func (e *Engine) waitUntil(m *message, why string) {
+	m.why, m.alarmAt = why, m.deadline
+	e.at(m.id, m)
+}
+
+// ring is a message's deadline while it waits here, or that no answer came.
+func (m *message) ring(e *Engine) {
+	m.alarmAt = 0
+	if m.settled {
+		e.emit(&GiveUpAnswer{Msg: m.msg})
+		delete(e.messages, m.msg)
+		return
+	}
+	why := m.why
+	if m.lookup != nil {
+		why = m.lookup.why(e)
+	}
+	e.reject(m, why, m.handed != 0)
+}
+
+// settle tells the sender what became of a message, once, and frees its content.
+func (e *Engine) settle(m *message, s Settle) {
+	if m.settled {
+		return
+	}
+	m.settled = true
+	s.Msg = m.msg
+	e.emit(&s)
+	e.emit(&Release{Msg: m.msg})
+	e.leave(m)
+	m.alarmAt = 0
+	if m.handed != 0 {
+		delete(e.handed, m.handed)
+	}
+	if s.Outcome == "rejected" || m.answer == 0 || m.replied {
+		delete(e.messages, m.msg)
+		return
+	}
+	m.alarmAt = e.now + m.answer
+	e.at(m.id, m)
+}
+
+func (e *Engine) reject(m *message, reason string, maybe bool) {
+	e.settle(m, Settle{Outcome: "rejected", Reason: reason, Maybe: maybe})
+}
+
+// leave takes a message out of where it waits.
+func (e *Engine) leave(m *message) {
+	if m.lookup != nil {
+		m.lookup.leave(e, m)
+	}
+	if m.node != nil {
+		m.node.leave(m)
+	}
+	if !m.peer.IsZero() {
+		f := flight{m.to.Entity(), m.peer}
+		m.peer = address.Address{}
+		if e.flights[f]--; e.flights[f] <= 0 {
+			delete(e.flights, f)
+			if l := e.lookups[f.entity]; l != nil && l.draining == f.peer {
+				l.draining = address.Address{}
+				l.release(e)
+			}
+		}
+	}
+}
+
+func (e *Engine) answerReceived(msg uint64) {
+	m := e.messages[msg]
+	if m == nil {
+		return
+	}
+	m.replied = true
+	if m.settled {
+		m.alarmAt = 0
+		delete(e.messages, msg)
+	}
+}
+
+var reasons = map[session.Outcome]string{
+	session.Expired:          "expired",
+	session.ExpiredNoNode:    "no-message-node",
+	session.ExpiredNoRuntime: "no-such-runtime",
+	session.TooBig:           "too-big",
+	session.Reset:            "session-reset",
+	session.Closed:           "closed",
+	session.Superseded:       "superseded",
+	session.PeerNoListener:   "no-listener",
+	session.PeerNotBound:     "not-bound",
+	session.PeerUnsupported:  "unsupported-payload",
+	session.PeerForbidden:    "refused",
+}
+
+// sessionSettled learns from a session what became of a message.
+func (e *Engine) sessionSettled(a *session.Settled) {
+	m := e.messages[a.Msg]
+	if m == nil || m.settled {
+		return
+	}
+	switch a.Outcome {
+	case session.Delivered:
+		e.settle(m, Settle{Outcome: "delivered"})
+	case session.PeerMoved:
+		e.follow(m)
+	case session.Legacy:
+		e.goPlain(m)
+	default:
+		e.reject(m, reasons[a.Outcome], a.Maybe)
+	}
+}
+
+// follow sends a message after an entity that is not where its entry said.
+func (e *Engine) follow(m *message) {
+	entity, from := m.to.Entity(), m.peer
+	if m.to.Class() != address.Entity || m.moves >= e.numbers.Moves {
+		e.reject(m, "no-listener", false)
+		return
+	}
+	m.moves++
+	if known := e.resolver.Known(entity); known != nil && known.Runtime == from {
+		e.resolver.Forget(entity)
+	}
+	l := e.lookup(entity, entity.Domain())
+	if e.flights[flight{entity, from}] > 1 {
+		l.draining = from
+	}
+	e.leave(m)
+	l.join(e, m)
+}
+
+// goPlain sends a message as plain JSON after all: the peer has no sessions.
+func (e *Engine) goPlain(m *message) {
+	entity := m.to.Entity()
+	if known := e.resolver.Known(entity); known != nil && known.Runtime == m.peer {
+		e.resolver.Remember(entity, 200, m.peer, false)
+	}
+	e.leave(m)
+	m.plain = true
+	e.node(m.to.Domain()).forward(e, m)
+}

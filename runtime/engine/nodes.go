@@ -1,0 +1,167 @@
+package engine
+
+import "github.com/hyroute/hyroute/runtime/address"
+
+// node is the Message Node stub of a domain.
+type node struct {
+	id        uint64
+	stub      uint64
+	domain    string
+	live      bool
+	failed    bool
+	tries     uint64
+	liveSince uint64
+	waiting   []*message // plain messages, until it is live
+	bytes     int
+	watched   []address.Address // what is subscribed beside the endpoints
+	alarmAt   uint64            // when it is connected again
+}
+
+func (n *node) number() uint64 { return n.id }
+func (n *node) due() uint64    { return n.alarmAt }
+
+// node is the stub of a domain, deployed if need be.
+func (e *Engine) node(domain string) *node {
+	for _, n := range e.nodes {
+		if n.domain == domain {
+			return n
+		}
+	}
+	n := &node{id: e.newID(), stub: e.newStub(), domain: domain}
+	e.nodes = append(e.nodes, n)
+	e.resolver.SetNode(domain, n.stub)
+	e.emit(&DeployNodeStub{Stub: n.stub, Domain: domain})
+	return n
+}
+
+func (e *Engine) nodeOf(stub uint64) *node {
+	for _, n := range e.nodes {
+		if n.stub == stub {
+			return n
+		}
+	}
+	return nil
+}
+
+func (e *Engine) stubChanged(ev *StubChanged) {
+	if n := e.nodeOf(ev.Stub); n != nil {
+		e.nodeChanged(n, ev)
+		return
+	}
+	if p := e.stubs[ev.Stub]; p != nil {
+		e.peerStubChanged(p, ev)
+	}
+}
+
+func (e *Engine) nodeChanged(n *node, ev *StubChanged) {
+	switch ev.Status {
+	case StatusLive:
+		n.live, n.liveSince, n.alarmAt = true, e.now, 0
+		e.sessions.RelayOpened(n.stub)
+		e.announce(n, ev.Resumed)
+		e.askWaiting(n)
+		n.flush(e)
+	case StatusDisconnected, StatusFailed:
+		wasLive := n.live
+		n.live, n.failed = false, ev.Status == StatusFailed
+		e.sessions.RelayGone(n.stub)
+		e.jobsLost(n.stub)
+		if wasLive && e.now >= n.liveSince+e.numbers.Settled {
+			n.tries = 0
+		}
+		if n.failed || n.alarmAt != 0 {
+			return
+		}
+		most := min(e.numbers.Reconnect<<min(n.tries, 16), e.numbers.ReconnectMax)
+		n.tries++
+		n.alarmAt = e.now + 1 + e.random.Below(most)
+		e.at(n.id, n)
+	}
+}
+
+func (n *node) ring(e *Engine) {
+	n.alarmAt = 0
+	e.emit(&ConnectStub{Stub: n.stub})
+}
+
+// forward sends a plain message now, or as soon as the node is there.
+func (n *node) forward(e *Engine, m *message) {
+	if n.live {
+		n.send(e, m)
+		return
+	}
+	if len(n.waiting) >= e.numbers.Waiting || n.bytes+m.size > e.numbers.WaitingBytes {
+		e.reject(m, "too-many", false)
+		return
+	}
+	m.node = n
+	n.waiting = append(n.waiting, m)
+	n.bytes += m.size
+	e.waitUntil(m, "no-message-node")
+}
+
+func (n *node) send(e *Engine, m *message) {
+	e.emit(&Forward{Msg: m.msg, Stub: n.stub})
+	if m.handed == 0 { // else the listener here decides
+		e.settle(m, Settle{Outcome: "taken"})
+	}
+}
+
+func (n *node) flush(e *Engine) {
+	waiting := n.waiting
+	n.waiting, n.bytes = nil, 0
+	for _, m := range waiting {
+		m.node, m.alarmAt = nil, 0
+		n.send(e, m)
+	}
+}
+
+func (n *node) leave(m *message) {
+	m.node = nil
+	for i, w := range n.waiting {
+		if w == m {
+			n.waiting = append(n.waiting[:i:i], n.waiting[i+1:]...)
+			n.bytes -= m.size
+			return
+		}
+	}
+}
+
+// watch subscribes an address at the node for as long as unwatch was not called.
+func (n *node) watch(e *Engine, a address.Address) {
+	n.watched = append(n.watched, a)
+	if n.live {
+		e.emit(&Subscribe{Job: e.newJob(nil), Stub: n.stub, Addresses: []address.Address{a}})
+	}
+}
+
+func (n *node) unwatch(e *Engine, a address.Address) {
+	for i, w := range n.watched {
+		if w == a {
+			n.watched = append(n.watched[:i:i], n.watched[i+1:]...)
+			if n.live {
+				e.emit(&Unsubscribe{Job: e.newJob(nil), Stub: n.stub, Addresses: []address.Address{a}})
+			}
+			return
+		}
+	}
+}
+
+// jobsLost forgets the questions that a dead socket will not answer; who asked them asks again when there is a new one.
+func (e *Engine) jobsLost(stub uint64) {
+	for id, j := range e.jobs {
+		if j.stubOf() == stub {
+			delete(e.jobs, id)
+		}
+	}
+	for _, l := range inOrder(e.lookups) {
+		if l.node.stub == stub && l.job != 0 {
+			l.job, l.alarmAt = 0, 0
+		}
+	}
+	for _, p := range inOrder(e.endpoints) {
+		if p.node != nil && p.node.stub == stub {
+			p.state, p.job, p.alarmAt = unannounced, 0, 0
+		}
+	}
+}
