@@ -240,7 +240,7 @@ export class Carriers {
       stub: number,
       push: (event, payload) => {
         this.#push(event, payload);
-        if (event.verb === "stub-changed" && event.status === "failed") this.#peers.delete(number);
+        if (event.verb === "stub-changed" && (event.status === "failed" || event.status === "disconnected")) this.#peers.delete(number);
       },
       signal: (kind, value) => this.#signalling.send(peer, kind, attempt, value),
       warn: this.#options.warn,

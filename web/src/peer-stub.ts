@@ -19,7 +19,7 @@ export interface PeerStubOptions {
 
 /**
  * The stub of one peer: an RTCPeerConnection with its one data channel. It reports what it sees, and lets no error out: one that
- * ends the connection is reported as failed.
+ * ends the connection is reported as failed, or as disconnected if it was live. Either is the end of this stub.
  */
 export class PeerStub {
   readonly #options: PeerStubOptions;
@@ -28,7 +28,7 @@ export class PeerStub {
   #out: Outflow | undefined;
   #described = false;
   #early: RTCIceCandidateInit[] = [];
-  #status: Status = "created";
+  #live = false;
 
   constructor(options: PeerStubOptions) {
     this.#options = options;
@@ -86,7 +86,6 @@ export class PeerStub {
     const connection = this.#connection;
     this.#connection = undefined;
     this.#out?.stop();
-    this.#status = "failed";
     connection?.close();
   }
 
@@ -116,8 +115,7 @@ export class PeerStub {
     this.#channel = channel;
     this.#out = new Outflow(channel, (blocked) => this.#tell({ verb: blocked ? "stub-blocked" : "stub-writable", stub: this.#options.stub }));
     channel.binaryType = "arraybuffer";
-    channel.onopen = () => this.#changed("live");
-    if (channel.readyState === "open") this.#changed("live");
+    channel.onopen = () => this.#tell({ verb: "stub-changed", stub: this.#options.stub, status: "live" });
     channel.onclose = () => this.#fail(connection, "closed");
     channel.onbufferedamountlow = () => this.#out!.look();
     channel.onmessage = ({ data }: MessageEvent<unknown>) => this.#take(data);
@@ -125,10 +123,8 @@ export class PeerStub {
       if (candidate?.candidate) this.#options.signal("candidate", JSON.stringify(candidate));
     };
     connection.onconnectionstatechange = () => {
-      const state = connection.connectionState;
-      if (state === "failed" || state === "closed") this.#fail(connection, state === "failed" ? "ice-failed" : "closed");
-      else if (state === "disconnected") this.#changed("disconnected");
-      else if (state === "connected" && channel.readyState === "open") this.#changed("live");
+      // "disconnected" is a guess of the browser's and may pass; whether the path still works is measured on the path.
+      if (connection.connectionState === "failed") this.#fail(connection, "ice-failed");
     };
   }
 
@@ -152,12 +148,12 @@ export class PeerStub {
   }
 
   #tell(event: Event, payload?: Bytes): void {
-    if (this.#connection) this.#options.push(event, payload);
+    if (!this.#connection) return;
+    this.#live ||= event.verb === "stub-changed";
+    this.#options.push(event, payload);
   }
 
   #changed(status: Status, reason = ""): void {
-    if (status === this.#status || this.#status === "failed") return;
-    this.#status = status;
     this.#options.push({ verb: "stub-changed", stub: this.#options.stub, status, reason });
   }
 
@@ -167,6 +163,6 @@ export class PeerStub {
     this.#out?.stop();
     connection.close();
     if (cause) this.#options.warn({ code: "bad-input", text: `a peer connection ended: ${reason}`, cause });
-    this.#changed("failed", reason);
+    this.#changed(this.#live ? "disconnected" : "failed", reason);
   }
 }

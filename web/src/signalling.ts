@@ -8,6 +8,7 @@ const maxQueued = 256;
 const maxEarly = 64;
 const maxCandidates = 64;
 const maxListed = 1024;
+const maxValue = 64 * 1024;
 
 /** Session descriptions and candidates that came before there was a peer connection to give them to. */
 export interface Early {
@@ -62,9 +63,10 @@ export class Signalling {
     await this.#sending;
   }
 
-  /** Takes what is a signal to this runtime. False if it is none. */
+  /** Takes what goes to the component of this runtime that takes signals, be it one or not. False if it goes elsewhere. */
   receive(json: Json): boolean {
-    if (json.type !== "execute" || json.to !== `${this.#runtime}/p2p` || json.body?.["method"] !== "signal") return false;
+    if (json.to !== `${this.#runtime}/p2p`) return false;
+    if (json.type === "response") return true; // a peer could not be reached; whoever waits for it gives up by itself
     if (this.#queued >= maxQueued) {
       this.#drop("too many at once");
       return true;
@@ -91,11 +93,11 @@ export class Signalling {
   }
 
   async #take(json: Json): Promise<string | undefined> {
-    const { kind, attempt = 0, value = "", key, signature } = json.body!;
-    if (!json.from.endsWith("/p2p") || typeof kind !== "string" || typeof value !== "string" || !isAttempt(attempt)) return "malformed";
-    const peer = json.from.slice(0, -"/p2p".length);
+    const { method, kind, attempt = 0, value = "", key, signature } = json.body ?? {};
+    if (method !== "signal" || typeof kind !== "string" || typeof value !== "string" || value.length > maxValue || !isAttempt(attempt)) return "malformed";
+    const peer = json.from.replace(/\/p2p$/, "");
     const signal = { from: peer, to: this.#runtime, kind, attempt, value };
-    if (readAddress(peer) !== peer || !(await this.#identity.verifySignal(signal, key, signature))) return "its signature does not verify";
+    if (peer === json.from || peer === this.#runtime || readAddress(peer) !== peer || !(await this.#identity.verifySignal(signal, key, signature))) return "its signature does not verify";
     switch (kind) {
       case "invite":
       case "accept":
