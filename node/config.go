@@ -105,8 +105,8 @@ func (l *Limits) fill() error {
 
 func (c *Config) fill() error {
 	c.Domain = strings.ToLower(c.Domain)
-	registry, err := address.Parse("domain://registry." + c.Domain)
-	if err != nil || registry.Domain() != c.Domain || registry.Path() != "" {
+	entity, err := address.Parse("hyperty://" + c.Domain + "/x")
+	if err != nil || entity.Domain() != c.Domain || entity.Path() != "/x" || entity.Class() != address.Entity {
 		return errors.Join(fmt.Errorf("node: %q can not be a domain", c.Domain), err)
 	}
 	if err := c.Limits.fill(); err != nil {

@@ -1,0 +1,449 @@
+package node
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/hyroute/hyroute/runtime/frame"
+)
+
+func (u *user) expectName(handle uint64, runtime string) {
+	u.t.Helper()
+	if e := u.nextEnvelope(); e.Kind != frame.KindName || e.Handle != handle || e.Runtime != runtime {
+		u.t.Fatalf("wanted NAME %d %s, got %+v", handle, runtime, e)
+	}
+}
+
+func (u *user) expectForward(handle uint64, f string) {
+	u.t.Helper()
+	if e := u.nextEnvelope(); e.Kind != frame.KindForward || e.Handle != handle || string(e.Frame) != f {
+		u.t.Fatalf("wanted FORWARD %d %q, got %+v", handle, f, e)
+	}
+}
+
+func (u *user) expectNotice(handle uint64, reason byte, f string) {
+	u.t.Helper()
+	if e := u.nextEnvelope(); e.Kind != frame.KindNotice || e.Handle != handle || e.Reason != reason || string(e.Frame) != f {
+		u.t.Fatalf("wanted NOTICE %d %d %q, got %+v", handle, reason, f, e)
+	}
+}
+
+func (u *user) expectFrameError() string {
+	u.t.Helper()
+	got := u.next()
+	u.expectCode(got, 400)
+	if got["from"] != framesURL {
+		u.t.Fatalf("got %v", got)
+	}
+	return got["body"].(fields)["desc"].(string)
+}
+
+func TestRelay(t *testing.T) {
+	w := newWorld(t, nil)
+	a, b, c := w.enter(), w.enter(), w.enter()
+	a.name(7, b.url)
+	a.forward(7, "one")
+	a.forward(7, "two")
+	b.expectName(1, a.url)
+	b.expectForward(1, "one")
+	b.expectForward(1, "two")
+	c.name(4095, b.url)
+	c.forward(4095, "three")
+	b.expectName(2, c.url)
+	b.expectForward(2, "three")
+	b.name(1, a.url)
+	b.forward(1, "back")
+	a.expectName(1, b.url)
+	a.expectForward(1, "back")
+	// The definer may give a handle another meaning.
+	a.name(7, c.url)
+	a.forward(7, "four")
+	c.expectName(1, a.url)
+	c.expectForward(1, "four")
+	// Nobody is too close to write to.
+	a.name(8, a.url)
+	a.forward(8, "self")
+	a.expectName(2, a.url)
+	a.expectForward(2, "self")
+}
+
+// Whatever a client calls its peer, the frame comes from the runtime that its socket proved.
+func TestFrameWithAnothersSource(t *testing.T) {
+	w := newWorld(t, nil)
+	a, b, mallory := w.enter(), w.enter(), w.enter()
+	mallory.name(1, a.url)
+	mallory.name(2, b.url)
+	mallory.sendBinary(frame.AppendNotice(nil, 2, 1, []byte("x")))
+	if desc := mallory.expectFrameError(); !strings.Contains(desc, "NOTICE") {
+		t.Errorf("desc is %q", desc)
+	}
+	mallory.forward(2, "forged")
+	b.expectName(1, mallory.url)
+	b.expectForward(1, "forged")
+	a.quiet()
+}
+
+func TestNoticeOnUnattachedRuntime(t *testing.T) {
+	w := newWorld(t, nil)
+	a := w.enter()
+	nobody := "runtime://a.example/" + strings.Repeat("a", 32)
+	a.name(3, nobody)
+	long := "a frame that is longer than what a NOTICE repeats"
+	a.forward(3, long)
+	a.expectNotice(3, frame.NoticeNoRuntime, long[:frame.NoticeHead])
+	a.forward(3, "short")
+	a.expectNotice(3, frame.NoticeNoRuntime, "short")
+
+	b := w.enter()
+	a.name(4, b.url)
+	a.forward(4, "here")
+	b.expectName(1, a.url)
+	b.expectForward(1, "here")
+	b.drop()
+	a.forward(4, "away")
+	a.expectNotice(4, frame.NoticeNoRuntime, "away")
+	again := w.dial(true)
+	again.key = b.key
+	again.expect(200, again.openMessage("re-open", b.token))
+	a.forward(4, "back")
+	again.expectName(1, a.url)
+	again.expectForward(1, "back")
+	// A handle outlives the session that it meant: it means the runtime.
+	again.drop()
+	w.clock.pass(time.Hour)
+	third := w.dial(true)
+	third.open(b.key)
+	a.forward(4, "anew")
+	third.expectName(1, a.url)
+	third.expectForward(1, "anew")
+}
+
+func TestNoticeOnPeerWithoutSessions(t *testing.T) {
+	w := newWorld(t, func(c *Config) { c.AllowUnsigned = true })
+	a, old := w.enter(), w.legacy("runtime://a.example/legacy")
+	a.name(1, old.url)
+	a.forward(1, "frame")
+	a.expectNotice(1, frame.NoticeNoSessions, "frame")
+	old.sendBinary(frame.AppendName(nil, 1, a.url))
+	if desc := old.expectFrameError(); !strings.Contains(desc, Subprotocol) {
+		t.Errorf("desc is %q", desc)
+	}
+	old.quiet()
+}
+
+func TestOversizedFrame(t *testing.T) {
+	w := newWorld(t, nil)
+	a, b := w.enter(), w.enter()
+	a.name(1, b.url)
+	largest := strings.Repeat("x", 64<<10)
+	a.forward(1, largest)
+	b.expectName(1, a.url)
+	b.expectForward(1, largest)
+	a.forward(1, largest+"y")
+	a.expectNotice(1, frame.NoticeTooBig, largest[:frame.NoticeHead])
+	b.quiet()
+	a.quiet()
+}
+
+func TestOversizedMessage(t *testing.T) {
+	w := newWorld(t, nil)
+	a, b := w.enter(), w.enter()
+	for _, kind := range []websocket.MessageType{websocket.MessageText, websocket.MessageBinary} {
+		u := w.enter()
+		// The socket may be closed while this is under way.
+		go u.conn.Write(context.Background(), kind, make([]byte, 3<<20))
+		if code := u.closed(); code != websocket.StatusMessageTooBig {
+			t.Errorf("closed with %d", code)
+		}
+	}
+	a.quiet()
+	b.quiet()
+}
+
+func TestGarbageFrames(t *testing.T) {
+	w := newWorld(t, nil)
+	b := w.enter()
+	for name, garbage := range map[string][]byte{
+		"empty":               {},
+		"unknown kind":        {9, 1, 2, 3},
+		"no handle":           {frame.KindForward},
+		"handle cut":          {frame.KindForward, 0xc0, 1},
+		"NAME cut":            {frame.KindName, 1, 9, 'x'},
+		"NAME too long":       {frame.KindName, 1, 0, 'x'},
+		"NAME of handle 0":    frame.AppendName(nil, 0, b.url),
+		"NAME of handle 4096": frame.AppendName(nil, 4096, b.url),
+		"NAME of no runtime":  frame.AppendName(nil, 1, "hyperty://a.example/x"),
+		"NAME of a component": frame.AppendName(nil, 1, b.url+"/sm"),
+		"NAME of nothing":     frame.AppendName(nil, 1, ""),
+		"NAME of garbage":     frame.AppendName(nil, 1, "\xff\x00"),
+		"undefined handle":    append(frame.AppendForward(nil, 5), "frame"...),
+		"handle 0":            append(frame.AppendForward(nil, 0), "frame"...),
+		"handle 2^62-1":       append(frame.AppendForward(nil, frame.MaxVarint), "frame"...),
+		"NOTICE":              frame.AppendNotice(nil, 1, 1, []byte("x")),
+	} {
+		u := w.enter()
+		for range 15 {
+			u.sendBinary(garbage)
+			if desc := u.expectFrameError(); desc == "" {
+				t.Errorf("%s: no text", name)
+			}
+		}
+		u.quiet()
+		u.sendBinary(garbage)
+		u.expectFrameError()
+		if code := u.closed(); code != websocket.StatusPolicyViolation {
+			t.Errorf("%s: closed with %d", name, code)
+		}
+	}
+	b.quiet()
+}
+
+func TestFrameBeforeOpen(t *testing.T) {
+	w := newWorld(t, nil)
+	b := w.enter()
+	u := w.dial(true)
+	u.name(1, b.url)
+	if got := u.next(); got["from"] != framesURL || got["to"] != clientURL {
+		t.Errorf("got %v", got)
+	}
+}
+
+// Once all handles are in use the first is defined anew.
+func TestHandlesAreReused(t *testing.T) {
+	var s sources
+	seats := make([]seat, frame.MaxHandle+10)
+	for i := range seats {
+		handle, known := s.handle(&seats[i])
+		if known || handle != uint64(i%frame.MaxHandle)+1 {
+			t.Fatalf("seat %d has handle %d, known %v", i, handle, known)
+		}
+	}
+	if handle, known := s.handle(&seats[10]); !known || handle != 11 {
+		t.Errorf("a seat that stays has handle %d, known %v", handle, known)
+	}
+	if handle, known := s.handle(&seats[0]); known || handle != 11 {
+		t.Errorf("a seat that comes back has handle %d, known %v", handle, known)
+	}
+	if len(s.handles) != frame.MaxHandle {
+		t.Errorf("%d handles", len(s.handles))
+	}
+}
+
+// stuffed is a user who does not read, and whose queue at the node is full of frames from another one.
+func stuffed(t *testing.T, w *world, from *user) *user {
+	u := w.enter()
+	from.name(1, u.url)
+	f := strings.Repeat("x", 32<<10)
+	for {
+		from.forward(1, f)
+		// A question after each frame, so that a NOTICE is seen at once.
+		from.send(`{"id":9,"type":"update","from":"` + from.url + `","to":"hyperty://nowhere.example/x"}`)
+		p, err := from.read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !p.binary {
+			continue
+		}
+		e, err := frame.ReadEnvelope(p.bytes)
+		if err != nil || e.Kind != frame.KindNotice || e.Reason != frame.NoticeFull || string(e.Frame) != f[:frame.NoticeHead] {
+			t.Fatalf("got %+v, %v", e, err)
+		}
+		from.next()
+		return u
+	}
+}
+
+func TestSlowClientGetsNoMoreFrames(t *testing.T) {
+	w := newWorld(t, func(c *Config) { c.Limits.PingLimit = patience })
+	a, other := w.enter(), w.enter()
+	slow := stuffed(t, w, a)
+	a.name(2, other.url)
+	a.forward(2, "others go on")
+	other.expectName(1, a.url)
+	other.expectForward(1, "others go on")
+	// It is not lost: once it reads, frames come through again.
+	slow.expectName(1, a.url)
+	for range 40 {
+		if e := slow.nextEnvelope(); e.Kind != frame.KindForward || e.Handle != 1 {
+			t.Fatalf("got %+v", e)
+		}
+	}
+	w.until("the queue has room again", func() bool {
+		for c := range clients(w.node) {
+			if c.url() == slow.url {
+				return c.queue.size.Load() < 900<<10
+			}
+		}
+		return false
+	})
+	a.forward(1, "welcome back")
+	for {
+		if e := slow.nextEnvelope(); string(e.Frame) == "welcome back" {
+			break
+		}
+	}
+	a.quiet()
+}
+
+func clients(n *Node) map[*client]struct{} {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	all := map[*client]struct{}{}
+	for c := range n.clients {
+		all[c] = struct{}{}
+	}
+	return all
+}
+
+func TestSlowClientIsClosed(t *testing.T) {
+	w := newWorld(t, func(c *Config) { c.Limits.PingLimit = patience })
+	a, other := w.enter(), w.enter()
+	slow := stuffed(t, w, a)
+	text := `{"id":9,"type":"update","from":"` + a.url + `","to":"` + slow.url + `","body":{"value":"` + strings.Repeat("x", 512<<10) + `"}}`
+	// The queue takes JSON up to a higher mark; then the client is closed, and is nobody.
+	for {
+		a.send(text)
+		a.send(`{"id":10,"type":"update","from":"` + a.url + `","to":"hyperty://nowhere.example/x"}`)
+		if answer := a.next(); answer["id"] == float64(9) {
+			a.expectCode(answer, 404)
+			a.next()
+			break
+		}
+	}
+	w.until("the slow client is away", func() bool { return w.away(slow.url) })
+	if !strings.Contains(w.log.String(), "client is too slow") {
+		t.Error("the log does not say so")
+	}
+	other.quiet()
+}
+
+// A slow client that still reads learns why it is closed.
+func TestSlowClientLearnsWhy(t *testing.T) {
+	w := newWorld(t, func(c *Config) {
+		c.Limits.PingLimit, c.Limits.CloseLimit = patience, patience
+		c.Limits.Queue = 1 << 20
+	})
+	a := w.enter()
+	slow := stuffed(t, w, a)
+	a.send(`{"id":9,"type":"update","from":"` + a.url + `","to":"` + slow.url + `","body":{"value":"` + strings.Repeat("x", 512<<10) + `"}}`)
+	a.expectCode(a.next(), 404)
+	if code := slow.closed(); code != closeTooSlow {
+		t.Errorf("closed with %d", code)
+	}
+}
+
+// rawUpgrade is a socket that has upgraded and then says nothing at all.
+func rawUpgrade(t *testing.T, w *world) net.Conn {
+	t.Helper()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(w.server.URL, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	fmt.Fprintf(conn, "GET /ws HTTP/1.1\r\nHost: a.example\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n")
+	return conn
+}
+
+func TestSilentClientIsPinged(t *testing.T) {
+	w := newWorld(t, func(c *Config) { c.Limits.PingEvery, c.Limits.PingLimit = 5*time.Millisecond, 50*time.Millisecond })
+	conn := rawUpgrade(t, w)
+	if err := conn.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
+	var got bytes.Buffer
+	if _, err := got.ReadFrom(conn); err != nil && !strings.Contains(err.Error(), "reset") {
+		t.Fatalf("the socket stays open: %v", err)
+	}
+	if !bytes.Contains(got.Bytes(), []byte{0x89}) {
+		t.Errorf("no ping in %q", got.Bytes())
+	}
+	w.until("the client is gone", func() bool { return len(clients(w.node)) == 0 })
+}
+
+func TestClientThatAnswersPingsStays(t *testing.T) {
+	pings := make(chan struct{}, 1)
+	w := newWorld(t, func(c *Config) { c.Limits.PingEvery, c.Limits.PingLimit = 5*time.Millisecond, patience })
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	conn, _, err := websocket.Dial(ctx, w.url(), &websocket.DialOptions{OnPingReceived: func(context.Context, []byte) bool {
+		select {
+		case pings <- struct{}{}:
+		default:
+		}
+		return true
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.CloseNow()
+	conn.CloseRead(ctx)
+	for range 5 {
+		select {
+		case <-pings:
+		case <-ctx.Done():
+			t.Fatal("no ping came")
+		}
+	}
+	if len(clients(w.node)) != 1 {
+		t.Error("the client is gone")
+	}
+}
+
+func TestCloseEndsEverything(t *testing.T) {
+	before := runtime.NumGoroutine()
+	w := newWorld(t, nil)
+	users := []*user{w.enter(), w.enter(), w.dial(true)}
+	rawUpgrade(t, w)
+	w.until("all are in", func() bool { return len(clients(w.node)) == 4 })
+	users[0].drop()
+	for _, u := range users[1:] {
+		go func() {
+			for {
+				if _, err := u.read(); err != nil {
+					return
+				}
+			}
+		}()
+	}
+	w.node.Close()
+	w.node.Close()
+	if n := w.clock.running(); n != 0 {
+		t.Errorf("%d timers run", n)
+	}
+	response := w.get("/ws")
+	if response.StatusCode != 503 {
+		t.Errorf("a socket after Close gets %d", response.StatusCode)
+	}
+	w.server.Close()
+	for _, u := range users {
+		u.conn.CloseNow()
+	}
+	w.until("no goroutine is left", func() bool { return runtime.NumGoroutine() <= before+2 })
+}
+
+func TestTooManyClients(t *testing.T) {
+	w := newWorld(t, func(c *Config) { c.Limits.Clients = 2 })
+	w.enter()
+	a := w.enter()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	conn, _, err := websocket.Dial(ctx, w.url(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.CloseNow()
+	if _, _, err := conn.Read(ctx); websocket.CloseStatus(err) != websocket.StatusTryAgainLater {
+		t.Errorf("the third is closed with %v", err)
+	}
+	a.drop()
+	w.until("there is room", func() bool { return len(clients(w.node)) == 1 })
+	w.enter()
+}
