@@ -126,7 +126,7 @@ func (p *endpoint) answered(e *Engine, a *RegistryAnswered) {
 }
 
 func (p *endpoint) again(e *Engine) {
-	p.state = unannounced
+	p.state, p.job = unannounced, 0
 	p.alarmAt = e.now + min(e.numbers.Again<<min(p.tries, 16), e.numbers.AgainMost)
 	p.tries++
 	e.at(p.id, p)

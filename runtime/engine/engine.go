@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
+	"slices"
 
 	"github.com/hyroute/hyroute/runtime/address"
 	"github.com/hyroute/hyroute/runtime/agenda"
@@ -297,24 +299,6 @@ func inOrder[K comparable, V numbered](table map[K]V) []V {
 	for _, v := range table {
 		all = append(all, v)
 	}
-	sortByNumber(all)
+	slices.SortFunc(all, func(a, b V) int { return cmp.Compare(a.number(), b.number()) })
 	return all
-}
-
-// sortByNumber merges sorted halves: package sort would cost the module 13 KB.
-func sortByNumber[V numbered](a []V) {
-	if len(a) < 2 {
-		return
-	}
-	left := append([]V(nil), a[:len(a)/2]...)
-	right := append([]V(nil), a[len(a)/2:]...)
-	sortByNumber(left)
-	sortByNumber(right)
-	for i := range a {
-		if len(right) == 0 || len(left) > 0 && left[0].number() < right[0].number() {
-			a[i], left = left[0], left[1:]
-		} else {
-			a[i], right = right[0], right[1:]
-		}
-	}
 }

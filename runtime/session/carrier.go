@@ -2,11 +2,11 @@ package session
 
 import "github.com/hyroute/hyroute/runtime/address"
 
-// state is how this side sees a data channel (session.md 4.1).
-type state uint8
+// carrierState is how this side sees a data channel (session.md 4.1).
+type carrierState uint8
 
 const (
-	fresh state = iota // open, not yet validated
+	fresh carrierState = iota // open, not yet validated
 	good
 	doubt // the lease is over: the relay is in use as well
 	held  // condemned: probed only
@@ -17,7 +17,7 @@ type carrier struct {
 	peer        *peer
 	relay       *relay
 	stub        uint64 // of a data channel
-	state       state
+	state       carrierState
 	blocked     bool
 	given       allowance
 	pausedUntil uint64 // relay: after a NOTICE

@@ -74,6 +74,7 @@ type modelWorld interface {
 	send(from *modelEnd, l modelLetter)
 	log(history.Record)
 	fail(format string, args ...any)
+	numbers() Numbers
 	closeChannel(end *modelEnd, stub uint64)
 	refuses() bool
 	arrived(end *modelEnd, r modelReceipt)
@@ -88,7 +89,7 @@ func newModelEnd(w modelWorld, side int) *modelEnd {
 
 // start makes a table with no memory; wall is the wall clock now.
 func (e *modelEnd) start(wall uint64) {
-	e.table = New(e.url, wall-e.w.time(), random.New(uint64(e.side*1000+e.life)+wall*31), DefaultNumbers())
+	e.table = New(e.url, wall-e.w.time(), random.New(uint64(e.side*1000+e.life)+wall*31), e.w.numbers())
 	e.messages = map[uint64]modelMessage{}
 	e.held = map[uint64]map[uint64]modelSlice{}
 	e.frames = map[uint64][]modelSlice{}
@@ -105,11 +106,11 @@ func (e *modelEnd) relayOpened() {
 	e.run()
 }
 
-// post posts a message; lane 1 is a session of its own.
-func (e *modelEnd) post(size int, deadline uint64, lane string) {
+// post posts a message from one of the addresses of this end; each lane is a session of its own.
+func (e *modelEnd) post(size int, deadline uint64, lane string, flow int) {
 	e.posted++
 	name := fmt.Sprintf("%c%d.%d", 'a'+e.side, e.life, e.posted)
-	from, to := e.address(lane), e.address(lane)
+	from, to := e.address(flow), e.address(0)
 	e.messages[e.posted] = modelMessage{name: name, size: size}
 	e.open++
 	e.w.log(history.Record{End: e.url.String(), Kind: history.Posted, Message: name, From: from.String(), To: to.String(), Lane: lane})
@@ -123,8 +124,8 @@ func (e *modelEnd) post(size int, deadline uint64, lane string) {
 	e.run()
 }
 
-func (e *modelEnd) address(lane string) address.Address {
-	return address.MustParse("hyperty://d/x" + lane)
+func (e *modelEnd) address(flow int) address.Address {
+	return address.MustParse(fmt.Sprintf("hyperty://d/x%d", flow))
 }
 
 // receive takes a letter that came.

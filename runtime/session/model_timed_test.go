@@ -66,6 +66,7 @@ func (m *timed) wall() uint64 { return 1_790_000_000_000 + m.now }
 func (m *timed) refuses() bool {
 	return false
 }
+func (m *timed) numbers() Numbers { return DefaultNumbers() }
 func (m *timed) log(r history.Record) {
 	r.At = m.now
 	m.records = append(m.records, r)
@@ -301,7 +302,7 @@ func runTimed(sc timedScenario, seed uint64) *timed {
 		var post func()
 		post = func() {
 			if !m.frozen[i] && (m.now <= m.quiet[0] || m.now >= m.quiet[1]) {
-				e.post(200, 120_000, "")
+				e.post(200, 120_000, "", 0)
 				m.arm(e)
 			}
 			if m.now < end {

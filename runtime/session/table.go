@@ -1,6 +1,9 @@
 package session
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/hyroute/hyroute/runtime/address"
 	"github.com/hyroute/hyroute/runtime/agenda"
 	"github.com/hyroute/hyroute/runtime/frame"
@@ -100,23 +103,8 @@ func (t *Table) inOrder() []*peer {
 	return all
 }
 
-// sortByID is an insertion sort by merging runs: peers are few, and package sort costs the module 13 KB.
 func sortByID(p []*peer) {
-	if len(p) < 2 {
-		return
-	}
-	mid := len(p) / 2
-	left := append([]*peer(nil), p[:mid]...)
-	right := append([]*peer(nil), p[mid:]...)
-	sortByID(left)
-	sortByID(right)
-	for i := range p {
-		if len(right) == 0 || len(left) > 0 && left[0].id < right[0].id {
-			p[i], left = left[0], left[1:]
-		} else {
-			p[i], right = right[0], right[1:]
-		}
-	}
+	slices.SortFunc(p, func(a, b *peer) int { return cmp.Compare(a.id, b.id) })
 }
 
 func (t *Table) touch(p *peer) {

@@ -1,0 +1,296 @@
+package engine
+
+import (
+	"cmp"
+	"errors"
+
+	"github.com/hyroute/hyroute/runtime/address"
+	"github.com/hyroute/hyroute/runtime/session"
+	"github.com/hyroute/hyroute/runtime/snapshot"
+)
+
+// snapshotVersion changes with every change of what a snapshot holds.
+const snapshotVersion = 1
+
+var errReference = errors.New("engine: snapshot: a reference leads nowhere")
+
+// Snapshot is the whole state between two Steps: Restore makes a machine of it that does what this one would do.
+func (e *Engine) Snapshot() []byte {
+	c := snapshot.Writer()
+	version := uint64(snapshotVersion)
+	c.Uint64(&version)
+	e.config.snapshot(c)
+	e.snapshot(c)
+	return c.Bytes()
+}
+
+// Restore makes a machine of a snapshot.
+func Restore(b []byte) (*Engine, error) {
+	c := snapshot.Reader(b)
+	var version uint64
+	c.Uint64(&version)
+	if version != snapshotVersion {
+		return nil, errors.New("engine: snapshot: made by another version")
+	}
+	var config Config
+	config.snapshot(c)
+	if !config.Runtime.IsRuntime() {
+		return nil, errors.New("engine: snapshot: no runtime")
+	}
+	e := empty(config)
+	e.snapshot(c)
+	if err := c.Err(); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+func (x *Config) snapshot(c *snapshot.Codec) {
+	c.Address(&x.Runtime)
+	c.Uint64(&x.Wall)
+	c.Uint64(&x.Seed)
+	snapshot.Slice(c, &x.Domains, c.String)
+	c.Bool(&x.Direct)
+}
+
+func (e *Engine) snapshot(c *snapshot.Codec) {
+	for _, v := range []*uint64{&e.now, &e.woken, &e.ids.object, &e.ids.stub, &e.ids.job, &e.ids.delivery} {
+		c.Uint64(v)
+	}
+	c.Bool(&e.closed)
+	e.random.Snapshot(c)
+	e.resolver.Snapshot(c)
+	e.sessions.Snapshot(c)
+	snapshot.Slice(c, &e.nodes, func(n **node) {
+		if c.Reading() {
+			*n = &node{}
+		}
+		(*n).snapshot(c)
+	})
+	if c.Reading() {
+		for _, n := range e.nodes {
+			e.resolver.SetNode(n.domain, n.stub)
+			e.at(n.id, n)
+		}
+	}
+	e.snapshotMessages(c)
+	e.snapshotEndpoints(c)
+	e.snapshotLookups(c)
+	e.snapshotPeerings(c)
+	snapshot.Map(c, &e.handed, cmp.Compare[uint64], func(d *uint64, h *handed) {
+		c.Uint64(d)
+		e.messageReference(c, &h.message)
+		c.Uint64(&h.json)
+		snapshotReceipt(c, &h.receipt)
+	})
+	snapshot.Map(c, &e.flights, compareFlights, func(f *flight, n *int) {
+		c.Address(&f.entity)
+		c.Address(&f.peer)
+		c.Int(n)
+	})
+	snapshot.Map(c, &e.routes, compareFlows, func(f *flow, key *string) {
+		wish := uint8(f.wish)
+		c.Address(&f.from)
+		c.Address(&f.to)
+		c.Byte(&wish)
+		f.wish = Wish(wish)
+		c.String(key)
+	})
+}
+
+func compareFlights(a, b flight) int {
+	if x := snapshot.ByAddress(a.entity, b.entity); x != 0 {
+		return x
+	}
+	return snapshot.ByAddress(a.peer, b.peer)
+}
+
+func compareFlows(a, b flow) int {
+	if x := snapshot.ByAddress(a.from, b.from); x != 0 {
+		return x
+	}
+	if x := snapshot.ByAddress(a.to, b.to); x != 0 {
+		return x
+	}
+	return cmp.Compare(a.wish, b.wish)
+}
+
+func snapshotReceipt(c *snapshot.Codec, r *session.Receipt) {
+	c.Uint64(&r.Session)
+	c.Uint64(&r.Epoch)
+	c.Uint64(&r.End)
+}
+
+func (n *node) snapshot(c *snapshot.Codec) {
+	for _, v := range []*uint64{&n.id, &n.stub, &n.tries, &n.liveSince, &n.alarmAt} {
+		c.Uint64(v)
+	}
+	c.String(&n.domain)
+	c.Bool(&n.live)
+	c.Bool(&n.failed)
+	snapshot.Slice(c, &n.watched, c.Address)
+}
+
+// nodeReference writes a node by its stub; none is 0.
+func (e *Engine) nodeReference(c *snapshot.Codec, n **node) {
+	var stub uint64
+	if *n != nil {
+		stub = (*n).stub
+	}
+	c.Uint64(&stub)
+	if !c.Reading() || stub == 0 {
+		return
+	}
+	if *n = e.nodeOf(stub); *n == nil {
+		c.Fail(errReference)
+	}
+}
+
+// messageReference writes a message by its number; none is 0.
+func (e *Engine) messageReference(c *snapshot.Codec, m **message) {
+	var msg uint64
+	if *m != nil {
+		msg = (*m).msg
+	}
+	c.Uint64(&msg)
+	if !c.Reading() || msg == 0 {
+		return
+	}
+	if *m = e.messages[msg]; *m == nil {
+		c.Fail(errReference)
+	}
+}
+
+func (e *Engine) snapshotMessages(c *snapshot.Codec) {
+	snapshot.Map(c, &e.messages, cmp.Compare[uint64], func(msg *uint64, m **message) {
+		if c.Reading() {
+			*m = &message{}
+		}
+		x := *m
+		wish := uint8(x.wish)
+		for _, v := range []*uint64{&x.id, &x.msg, &x.deadline, &x.answer, &x.handed, &x.alarmAt} {
+			c.Uint64(v)
+		}
+		c.Address(&x.from)
+		c.Address(&x.to)
+		c.Address(&x.peer)
+		c.Int(&x.size)
+		c.Int(&x.moves)
+		c.Byte(&wish)
+		x.wish = Wish(wish)
+		c.Bool(&x.plain)
+		c.Bool(&x.replied)
+		c.Bool(&x.settled)
+		c.String(&x.why)
+		e.nodeReference(c, &x.node)
+		*msg = x.msg
+	})
+	if c.Reading() {
+		for _, m := range inOrder(e.messages) {
+			e.at(m.id, m)
+			if m.node != nil {
+				m.node.waiting = append(m.node.waiting, m)
+				m.node.bytes += m.size
+			}
+		}
+	}
+}
+
+func (e *Engine) snapshotEndpoints(c *snapshot.Codec) {
+	snapshot.Map(c, &e.endpoints, snapshot.ByAddress, func(a *address.Address, p **endpoint) {
+		if c.Reading() {
+			*p = &endpoint{}
+		}
+		x := *p
+		state := uint8(x.state)
+		for _, v := range []*uint64{&x.id, &x.job, &x.tries, &x.alarmAt} {
+			c.Uint64(v)
+		}
+		c.Address(&x.address)
+		c.Byte(&state)
+		x.state = endpointState(state)
+		e.nodeReference(c, &x.node)
+		*a = x.address
+	})
+	if c.Reading() {
+		for _, p := range inOrder(e.endpoints) {
+			e.resolver.Listen(p.address)
+			e.at(p.id, p)
+			if p.job != 0 {
+				e.jobs[p.job] = p
+			}
+		}
+	}
+}
+
+func (e *Engine) snapshotLookups(c *snapshot.Codec) {
+	snapshot.Map(c, &e.lookups, snapshot.ByAddress, func(a *address.Address, l **lookup) {
+		if c.Reading() {
+			*l = &lookup{}
+		}
+		x := *l
+		for _, v := range []*uint64{&x.id, &x.job, &x.tries, &x.code, &x.alarmAt} {
+			c.Uint64(v)
+		}
+		c.Address(&x.entity)
+		c.Address(&x.draining)
+		c.Bool(&x.watching)
+		e.nodeReference(c, &x.node)
+		snapshot.Slice(c, &x.waiting, func(m **message) { e.messageReference(c, m) })
+		snapshot.Slice(c, &x.arrivals, func(a **session.Arrived) {
+			if c.Reading() {
+				*a = &session.Arrived{}
+			}
+			y := *a
+			snapshotReceipt(c, &y.Receipt)
+			c.Uint64(&y.First)
+			c.Uint64(&y.Last)
+			c.Address(&y.Peer)
+			c.Address(&y.From)
+			c.Address(&y.To)
+			c.Bool(&y.Direct)
+		})
+		*a = x.entity
+	})
+	if c.Reading() {
+		for _, l := range inOrder(e.lookups) {
+			e.at(l.id, l)
+			if l.job != 0 {
+				e.jobs[l.job] = l
+			}
+			for _, m := range l.waiting {
+				if m != nil { // the reference failed
+					m.lookup = l
+					l.bytes += m.size
+				}
+			}
+		}
+	}
+}
+
+func (e *Engine) snapshotPeerings(c *snapshot.Codec) {
+	snapshot.Map(c, &e.peerings, snapshot.ByAddress, func(a *address.Address, p **peering) {
+		if c.Reading() {
+			*p = &peering{}
+		}
+		x := *p
+		state := uint8(x.state)
+		for _, v := range []*uint64{&x.id, &x.attempt, &x.stub, &x.fails, &x.held, &x.upSince, &x.alarmAt} {
+			c.Uint64(v)
+		}
+		c.Address(&x.peer)
+		c.Byte(&state)
+		x.state = peeringState(state)
+		c.Bool(&x.sent)
+		*a = x.peer
+	})
+	snapshot.Slice(c, &e.invited, c.Uint64)
+	if c.Reading() {
+		for _, p := range inOrder(e.peerings) {
+			e.at(p.id, p)
+			if p.stub != 0 {
+				e.stubs[p.stub] = p
+			}
+		}
+	}
+}

@@ -1,0 +1,325 @@
+package session
+
+import (
+	"cmp"
+	"errors"
+
+	"github.com/hyroute/hyroute/runtime/address"
+	"github.com/hyroute/hyroute/runtime/frame"
+	"github.com/hyroute/hyroute/runtime/snapshot"
+)
+
+var errReference = errors.New("session: snapshot: a reference leads nowhere")
+
+// Snapshot writes the table's state between two instants, or reads it into a table that New just made. The source of
+// randomness is its owner's to keep.
+func (t *Table) Snapshot(c *snapshot.Codec) {
+	for _, v := range []*uint64{&t.wall, &t.now, &t.step, &t.life, &t.ids, &t.asked, &t.dropped} {
+		c.Uint64(v)
+	}
+	snapshot.Map(c, &t.relays, cmp.Compare[uint64], func(k *uint64, r **relay) {
+		if c.Reading() {
+			*r = &relay{}
+		}
+		(*r).snapshot(c)
+		*k = (*r).stub
+	})
+	peers := t.inOrder()
+	snapshot.Slice(c, &peers, func(p **peer) {
+		if c.Reading() {
+			*p = &peer{}
+		}
+		t.snapshotPeer(c, *p)
+	})
+	parked := len(t.parked)
+	n := c.Length(parked)
+	for i := range n {
+		var url address.Address
+		if !c.Reading() {
+			url = t.parked[i].url
+		}
+		c.Address(&url)
+		if c.Reading() {
+			p := t.peers[url]
+			if p == nil {
+				c.Fail(errReference)
+				return
+			}
+			t.park(p)
+		}
+	}
+}
+
+func (r *relay) snapshot(c *snapshot.Codec) {
+	c.Uint64(&r.stub)
+	c.Bool(&r.live)
+	c.Bool(&r.blocked)
+	c.Uint64(&r.given.step)
+	c.Int(&r.given.bytes)
+	c.Uint64(&r.next)
+	handle := func(h *uint64, a *address.Address) {
+		c.Uint64(h)
+		c.Address(a)
+	}
+	snapshot.Map(c, &r.named, cmp.Compare[uint64], handle)
+	snapshot.Map(c, &r.in, cmp.Compare[uint64], handle)
+	if c.Reading() {
+		r.out = map[address.Address]uint64{}
+		for h, a := range r.named {
+			r.out[a] = h
+		}
+	}
+}
+
+func (t *Table) snapshotPeer(c *snapshot.Codec, p *peer) {
+	c.Uint64(&p.id)
+	c.Address(&p.url)
+	for _, v := range []*uint64{&p.lastChunk, &p.fails, &p.holdUntil, &p.bothGood, &p.wakeAt} {
+		c.Uint64(v)
+	}
+	c.Bool(&p.lively)
+	c.Bool(&p.absent)
+	c.String(&p.why)
+	var stub uint64
+	if c.Reading() {
+		p.relay = &carrier{peer: p}
+	} else {
+		stub = p.relay.relay.stub
+	}
+	c.Uint64(&stub)
+	p.relay.snapshot(c)
+	snapshot.Slice(c, &p.channels, func(k **carrier) {
+		if c.Reading() {
+			*k = &carrier{peer: p}
+		}
+		(*k).snapshot(c)
+	})
+	if c.Reading() {
+		p.relay.relay = t.relays[stub]
+		if p.relay.relay == nil {
+			c.Fail(errReference)
+			return
+		}
+		t.peers[p.url] = p
+		for _, k := range p.channels {
+			t.channels[k.stub] = k
+		}
+		if p.wakeAt != 0 {
+			t.wakes.Add(p.wakeAt, p.id, p)
+		}
+	}
+	snapshot.Slice(c, &p.sessions, func(s **Session) {
+		if c.Reading() {
+			*s = &Session{peer: p}
+		}
+		t.snapshotSession(c, *s)
+	})
+}
+
+func (k *carrier) snapshot(c *snapshot.Codec) {
+	state := uint8(k.state)
+	c.Byte(&state)
+	k.state = carrierState(state)
+	for _, v := range []*uint64{
+		&k.stub, &k.given.step, &k.pausedUntil, &k.nextPing, &k.streak, &k.trusted, &k.silentSince, &k.doubtSince, &k.heldSince,
+		&k.goodSince, &k.srtt,
+	} {
+		c.Uint64(v)
+	}
+	c.Int(&k.given.bytes)
+	c.Int(&k.unanswered)
+	for _, v := range []*bool{&k.blocked, &k.smallOK, &k.largeOK, &k.forgiven, &k.measured} {
+		c.Bool(v)
+	}
+	snapshot.Slice(c, &k.pings, func(p *ping) {
+		c.Uint32(&p.nonce)
+		c.Uint64(&p.at)
+		c.Bool(&p.large)
+	})
+}
+
+func (t *Table) snapshotSession(c *snapshot.Codec, s *Session) {
+	set := uint8(s.key.Set)
+	c.Byte(&set)
+	s.key.Set = CarrierSet(set)
+	c.String(&s.key.Lane)
+	for _, v := range []*uint64{
+		&s.id, &s.lastUse, &s.inc, &s.helloAt, &s.base, &s.next, &s.seen, &s.rto, &s.rtoAt, &s.pinc, &s.rinc, &s.rseen, &s.epoch,
+		&s.ackAt, &s.doneReported,
+	} {
+		c.Uint64(v)
+	}
+	for _, v := range []*int{
+		&s.queueBytes, &s.old, &s.unseenCost, &s.undoneCost, &s.window, &s.largest, &s.bufferCost, &s.owedCost, &s.ackChunks, &s.ackBytes,
+	} {
+		c.Int(v)
+	}
+	for _, v := range []*bool{&s.knows, &s.hello, &s.sayHello, &s.over} {
+		c.Bool(v)
+	}
+	snapshot.Slice(c, &s.continues, func(x *frame.Continue) {
+		c.Uint64(&x.Inc)
+		c.Uint64(&x.Fork)
+	})
+	snapshot.Slice(c, &s.lineage, c.Uint64)
+	snapshot.Slice(c, &s.resets, c.Uint64)
+	t.snapshotMessages(c, s)
+	chunk := func(k *chunk) { s.snapshotChunk(c, k) }
+	snapshot.Slice(c, &s.chunks, chunk)
+	snapshot.Slice(c, &s.controls, chunk)
+	s.flows.snapshot(c)
+	s.snapshotCarriers(c)
+	s.snapshotReceived(c)
+	if c.Reading() {
+		t.sessions[s.id] = s
+	}
+}
+
+func (t *Table) snapshotMessages(c *snapshot.Codec, s *Session) {
+	each := func(m **message) {
+		if c.Reading() {
+			*m = &message{session: s}
+		}
+		x := *m
+		for _, v := range []*uint64{&x.Msg, &x.Deadline, &x.id, &x.accepted, &x.at, &x.begin, &x.end} {
+			c.Uint64(v)
+		}
+		c.Address(&x.From)
+		c.Address(&x.To)
+		c.Int(&x.Size)
+		c.Int(&x.sent)
+		c.Bool(&x.settled)
+		if c.Reading() && !x.settled {
+			t.deadlines.Add(x.at, x.id, x)
+		}
+	}
+	snapshot.Slice(c, &s.queue, each)
+	snapshot.Slice(c, &s.outstanding, each)
+	var part []*message
+	if s.part != nil {
+		part = []*message{s.part}
+	}
+	snapshot.Slice(c, &part, each)
+	if len(part) > 0 {
+		s.part = part[0]
+	}
+}
+
+// messageOf is the one that a chunk of the snapshot refers to by its id.
+func (s *Session) messageOf(id uint64) *message {
+	if s.part != nil && s.part.id == id {
+		return s.part
+	}
+	for _, m := range s.outstanding {
+		if m.id == id {
+			return m
+		}
+	}
+	return nil
+}
+
+func (s *Session) snapshotChunk(c *snapshot.Codec, k *chunk) {
+	flags, id := uint8(k.flags), uint64(0)
+	if k.message != nil {
+		id = k.message.id
+	}
+	c.Byte(&flags)
+	c.Uint64(&id)
+	k.flags = frame.ChunkFlags(flags)
+	if c.Reading() && id != 0 {
+		if k.message = s.messageOf(id); k.message == nil {
+			c.Fail(errReference)
+		}
+	}
+	for _, v := range []*uint64{&k.flow, &k.inc, &k.end} {
+		c.Uint64(v)
+	}
+	c.Int(&k.offset)
+	c.Int(&k.length)
+	c.Address(&k.from)
+	c.Address(&k.to)
+	c.Byte(&k.code)
+}
+
+func (f *flowTable) snapshot(c *snapshot.Codec) {
+	if c.Reading() {
+		f.reset()
+	}
+	snapshot.Slice(c, &f.byUse, func(x *flow) {
+		index := f.index[*x]
+		c.Address(&x.from)
+		c.Address(&x.to)
+		c.Uint64(&index)
+		f.index[*x] = index
+	})
+}
+
+// snapshotCarriers writes carriers by their place: the relay is 1, the channels are 2 and up, none is 0.
+func (s *Session) snapshotCarriers(c *snapshot.Codec) {
+	each := func(k **carrier) {
+		place := uint64(0)
+		if *k == s.peer.relay {
+			place = 1
+		}
+		for i, x := range s.peer.channels {
+			if *k == x {
+				place = uint64(i) + 2
+			}
+		}
+		c.Uint64(&place)
+		switch {
+		case !c.Reading() || place == 0:
+		case place == 1:
+			*k = s.peer.relay
+		case place-2 < uint64(len(s.peer.channels)):
+			*k = s.peer.channels[place-2]
+		default:
+			c.Fail(errReference)
+		}
+	}
+	snapshot.Slice(c, &s.cursors, func(x *cursor) {
+		each(&x.carrier)
+		c.Uint64(&x.at)
+	})
+	for i := range s.use {
+		each(&s.use[i])
+	}
+}
+
+func (s *Session) snapshotReceived(c *snapshot.Codec) {
+	snapshot.Map(c, &s.buffer, cmp.Compare[uint64], func(n *uint64, a *arrived) {
+		c.Uint64(n)
+		flags := uint8(a.Flags)
+		c.Byte(&flags)
+		a.Flags = frame.ChunkFlags(flags)
+		for _, v := range []*uint64{&a.Flow, &a.Inc, &a.Number} {
+			c.Uint64(v)
+		}
+		c.String(&a.From)
+		c.String(&a.To)
+		c.Byte(&a.Code)
+		c.Int(&a.Length)
+		c.Bool(&a.direct)
+	})
+	c.Bool(&s.open.any)
+	c.Uint64(&s.open.first)
+	c.Uint64(&s.open.last)
+	c.Int(&s.open.size)
+	c.Uint64(&s.open.flow)
+	c.Bool(&s.open.tooBig)
+	snapshot.Slice(c, &s.owed, func(o *owed) {
+		state := uint8(o.state)
+		for _, v := range []*uint64{&o.begin, &o.end, &o.gate} {
+			c.Uint64(v)
+		}
+		c.Int(&o.cost)
+		c.Byte(&state)
+		c.Byte(&o.code)
+		o.state = owedState(state)
+	})
+	snapshot.Map(c, &s.incoming, cmp.Compare[uint64], func(i *uint64, x *flow) {
+		c.Uint64(i)
+		c.Address(&x.from)
+		c.Address(&x.to)
+	})
+}
