@@ -104,6 +104,7 @@ function readUrl(url: string | URL): URL {
   }
   if (read.protocol.startsWith("http")) read.protocol = read.protocol.replace("http", "ws");
   if (!/^wss?:$/.test(read.protocol)) throw new HyrouteError("bad-option", `a Message Node is at ws: or wss:, not at ${read.protocol}`);
+  if (read.pathname === "/") read.pathname = "/ws";
   read.hash = "";
   return read;
 }

@@ -125,6 +125,7 @@ export class PeerStub {
     connection.onconnectionstatechange = () => {
       // "disconnected" is a guess of the browser's and may pass; whether the path still works is measured on the path.
       if (connection.connectionState === "failed") this.#fail(connection, "ice-failed");
+      else if (connection.connectionState === "closed") this.#fail(connection, "closed");
     };
   }
 
