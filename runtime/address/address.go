@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // MaxLength is the longest address taken, in bytes.
@@ -20,8 +21,8 @@ type Address struct {
 	schemeSize uint16
 }
 
-// Parse reads scheme "://" host [ "/" path ]. The scheme and the host are put in lower case, hyperty-runtime becomes
-// runtime, and one trailing slash goes. Everything else stays as it is: two paths that differ in a byte are two addresses.
+// Parse reads scheme "://" host [ "/" path ]. The ASCII letters of scheme and host are put in lower case, hyperty-runtime
+// becomes runtime, and one trailing slash goes. Everything else stays as it is: two paths that differ in a byte are two addresses.
 // Neither query nor fragment means anything; "#" may stand in a path (a child object), "?" may not.
 func Parse(s string) (Address, error) {
 	if s == "" {
@@ -29,6 +30,9 @@ func Parse(s string) (Address, error) {
 	}
 	if len(s) > MaxLength {
 		return Address{}, errors.New("address: longer than " + strconv.Itoa(MaxLength) + " bytes")
+	}
+	if !utf8.ValidString(s) {
+		return Address{}, malformed(s, "not UTF-8")
 	}
 	scheme, rest, ok := strings.Cut(s, "://")
 	if !ok {
@@ -49,16 +53,19 @@ func Parse(s string) (Address, error) {
 			return Address{}, malformed(s, "the host holds "+strconv.QuoteToASCII(host[i:i+1]))
 		}
 	}
+	if strings.HasSuffix(host, "@") {
+		return Address{}, malformed(s, "no host after the user")
+	}
 	for i := 0; i < len(path); i++ {
 		if c := path[i]; c <= ' ' || c == 0x7f || c == '?' || c == '"' || c == '<' || c == '>' || c == '\\' {
 			return Address{}, malformed(s, "the path holds "+strconv.QuoteToASCII(path[i:i+1]))
 		}
 	}
-	path = strings.TrimSuffix(path, "/")
 	if strings.Contains(path, "//") {
 		return Address{}, malformed(s, "an empty segment in the path")
 	}
-	scheme, host = strings.ToLower(scheme), strings.ToLower(host)
+	path = strings.TrimSuffix(path, "/")
+	scheme, host = lower(scheme), lower(host)
 	if scheme == "hyperty-runtime" {
 		scheme = "runtime"
 	}
@@ -91,6 +98,22 @@ func build(scheme, host, path string) Address {
 		hostEnd:    uint16(start + len(host)),
 		entityEnd:  uint16(start + len(host) + entity),
 	}
+}
+
+// lower puts ASCII letters in lower case. Other letters have cases that differ from one table to the next.
+func lower(s string) string {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c >= 'A' && c <= 'Z' {
+			b := []byte(s)
+			for ; i < len(b); i++ {
+				if c := b[i]; c >= 'A' && c <= 'Z' {
+					b[i] = c + 'a' - 'A'
+				}
+			}
+			return string(b)
+		}
+	}
+	return s
 }
 
 func malformed(s, why string) error {
@@ -163,12 +186,14 @@ func (a Address) Entity() Address {
 	if int(a.entityEnd) == len(a.url) {
 		return a
 	}
-	return build(a.Scheme(), a.Host(), a.url[a.hostEnd:a.entityEnd])
+	a.url = a.url[:a.entityEnd]
+	a.class = classOf(a.Scheme(), a.Host(), a.Path())
+	return a
 }
 
 // IsRuntime says whether a is a runtime URL itself, and not a component of one.
 func (a Address) IsRuntime() bool {
-	return a.class != None && a.Scheme() == "runtime" && int(a.entityEnd) == len(a.url)
+	return a.class == Runtime && int(a.entityEnd) == len(a.url)
 }
 
 // Within says whether a is the entity or runtime b, or lies below it.

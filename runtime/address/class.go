@@ -32,43 +32,35 @@ func classOf(scheme, host, path string) Class {
 		return Backend
 	}
 	if scheme == "runtime" {
-		switch component(path) {
-		case "p2p", "p2phandler", "p2prequester":
-			return Signalling
-		case "registry":
-			if strings.HasSuffix(path, "/registry/changes") {
-				return Publish
-			}
-		case "status":
-			return Publish
-		}
-		if strings.HasSuffix(path, "/status") {
-			return Publish
-		}
-		return Runtime
+		return classOfComponent(below(path))
 	}
-	if publishes(path) {
+	if publishes(below(path)) {
 		return Publish
 	}
 	return Entity
 }
 
-// component is the second segment of a runtime's path: the part after the id.
-func component(path string) string {
-	_, rest, ok := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-	if !ok {
-		return ""
+// below is what comes after the first segment of a path, without the slash between them.
+func below(path string) string {
+	_, sub, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	return sub
+}
+
+// classOfComponent takes the part of a runtime's path after its id.
+func classOfComponent(sub string) Class {
+	name, _, _ := strings.Cut(sub, "/")
+	switch name {
+	case "p2p", "p2phandler", "p2prequester":
+		return Signalling
 	}
-	name, _, _ := strings.Cut(rest, "/")
-	return name
+	if sub == "registry/changes" || sub == "status" || strings.HasSuffix(sub, "/status") {
+		return Publish
+	}
+	return Runtime
 }
 
 // publishes says whether the sub-path of an entity has many listeners (routing.md 1.4).
-func publishes(path string) bool {
-	_, sub, ok := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-	if !ok {
-		return false
-	}
+func publishes(sub string) bool {
 	first, _, _ := strings.Cut(sub, "/")
 	switch first {
 	case "children":
