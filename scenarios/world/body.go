@@ -262,6 +262,9 @@ func (b *body) step() {
 	if len(b.journal) >= 64 {
 		b.save()
 	}
+	if b.w.choose(choiceStep, 2) == 1 {
+		doKill(b.w, Action{Who: b.index, For: exploredDelay})
+	}
 }
 
 func (b *body) save() {

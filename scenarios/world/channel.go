@@ -125,6 +125,15 @@ func (c *channel) send(from *stub, f []byte) {
 		if e == nil || e.stub != from || !c.open || c.closed {
 			continue
 		}
+		switch p := c.pair; p.w.choose(choiceChannel, 3) {
+		case 1:
+			p.halt(true, true)
+			p.w.after(exploredDelay, func() { p.halt(false, false) })
+		case 2:
+			c.leave(from)
+			e.body.tellStub(from, engine.StatusFailed, false, "closed")
+			return
+		}
 		to := c.ends[1-i]
 		to.in.send(len(f), func() {
 			if !to.gone && to.body.life == to.life && !to.stub.closed {

@@ -158,9 +158,30 @@ func (n *node) forward(from *socket, handle uint64, f []byte) {
 			n.refuse(from, handle, frame.NoticeFull, f)
 		}
 	default:
-		n.pass(from, n.attached[to], f)
+		n.chosen(from, n.attached[to], f)
+	}
+}
+
+// exploredDelay is how late a frame or a path is that is late by choice: later than a time-out, in ms.
+const exploredDelay = 1300
+
+// chosen passes a frame on as the exploration, or chance, wants.
+func (n *node) chosen(from, to *socket, f []byte) {
+	switch n.w.choose(choiceRelay, 4) {
+	case 1:
+	case 2:
+		n.w.after(exploredDelay, func() {
+			if n.attached[to.body.url.String()] == to {
+				n.pass(from, to, f)
+			}
+		})
+	case 3:
+		n.pass(from, to, f)
+		n.pass(from, to, f)
+	default:
+		n.pass(from, to, f)
 		if n.chance.percent(n.repeat) {
-			n.pass(from, n.attached[to], f)
+			n.pass(from, to, f)
 		}
 	}
 }

@@ -10,6 +10,9 @@ func (n *node) answer(s *socket, a engine.RegistryAnswered) {
 	send := func(a engine.RegistryAnswered) {
 		s.down.send(300, func() { s.body.answered(s, &a) })
 	}
+	if n.w.choose(choiceAnswer, 2) == 1 {
+		return
+	}
 	if !n.chance.percent(n.answerPercent) {
 		send(a)
 		return

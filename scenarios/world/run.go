@@ -42,20 +42,32 @@ const (
 func Run(p *Plan, kit Kit, trace func(step []byte)) Result {
 	w := newWorld(p, kit)
 	w.trace = trace
+	w.run()
+	return w.result()
+}
+
+// runChosen plays a plan with choices, and is soon done with its end.
+func runChosen(p *Plan, kit Kit, c *chooser) *Failure {
+	w := newWorld(p, kit)
+	w.chooser, w.rest = c, 5*60_000
+	w.run()
+	return w.failure
+}
+
+func (w *World) run() {
 	for i, b := range w.bodies {
 		w.at(w.now+uint64(i*37), b.start)
 	}
-	for _, a := range p.Actions {
+	for _, a := range w.plan.Actions {
 		w.at(w.now+a.At, func() { handlers[a.Do](w, a) })
 	}
-	w.play(w.now + p.Until)
+	w.play(w.now + w.plan.Until)
 	w.calm = true
 	w.play(w.now + calmTime)
 	w.probe()
-	w.play(w.now + restTime)
+	w.play(w.now + w.rest)
 	w.checkEnd()
 	w.closeAll()
-	return w.result()
 }
 
 func (w *World) result() Result {

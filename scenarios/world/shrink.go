@@ -26,9 +26,9 @@ func Shrink(p *Plan, tries int, fails func(*Plan) bool) *Plan {
 		}
 	}
 	for _, less := range []func(*Action){
-		func(a *Action) { a.Count = 1 },
+		func(a *Action) { a.Count = min(a.Count, 1) },
 		func(a *Action) { a.Count /= 2 },
-		func(a *Action) { a.Count-- },
+		func(a *Action) { a.Count = max(a.Count-1, 0) },
 		func(a *Action) { a.Answer = 0 },
 		func(a *Action) { a.Deadline = 0 },
 		func(a *Action) { a.Never = false },

@@ -26,7 +26,9 @@ type World struct {
 	line    []byte
 	trace   func(line []byte) // nil: nobody listens
 	steps   int
-	calm    bool // the faults are over
+	calm    bool     // the faults are over
+	rest    uint64   // how long the end takes, ms
+	chooser *chooser // nil: nothing is explored
 }
 
 // Failure is a broken promise.
@@ -63,7 +65,7 @@ func (w *World) play(until uint64) {
 
 // newWorld builds all that is there before the first action.
 func newWorld(p *Plan, kit Kit) *World {
-	w := &World{plan: p, kit: kit, now: 1000, pairs: map[pairKey]*pair{}, hash: fnv.New64a()}
+	w := &World{plan: p, kit: kit, now: 1000, rest: restTime, pairs: map[pairKey]*pair{}, hash: fnv.New64a()}
 	for i, d := range p.domains() {
 		w.nodes = append(w.nodes, newNode(w, i, d))
 	}
