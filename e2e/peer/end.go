@@ -1,0 +1,249 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/hyroute/hyroute/host"
+	"github.com/hyroute/hyroute/scenarios/history"
+)
+
+// end is a runtime with its history.
+type end struct {
+	tell  func(event)
+	begun time.Time
+
+	lock    sync.Mutex
+	me      *host.Runtime
+	records []history.Record
+	trace   traced
+	running sync.WaitGroup
+	stop    context.CancelFunc
+}
+
+// traced is what the machine was told and answered.
+type traced struct {
+	lock sync.Mutex
+	text bytes.Buffer
+}
+
+func (t *traced) Write(p []byte) (int, error) {
+	t.lock.Lock()
+	defer t.lock.Unlock()
+	return t.text.Write(p)
+}
+
+func (t *traced) String() string {
+	t.lock.Lock()
+	defer t.lock.Unlock()
+	return t.text.String()
+}
+
+// value is what is sent.
+type value struct {
+	Name   string `json:"name"`
+	Number int    `json:"number"`
+}
+
+// joining says how to join a Message Node.
+type joining struct {
+	URL   string
+	To    string // connectAndSend: where the message goes
+	Tell  bool   // each delivery is told as an event
+	Trace bool
+}
+
+// plan is a stream of numbered messages to send.
+type plan struct {
+	To       string
+	Count    int
+	Rate     int // messages a second
+	Deadline int // ms; 0: the default
+}
+
+func newEnd(tell func(event)) *end { return &end{tell: tell, begun: time.Now()} }
+
+func (e *end) call(ctx context.Context, c call) (any, error) {
+	switch c.Call {
+	case "clock":
+		return float64(time.Since(e.begun)) / float64(time.Millisecond), nil
+	case "connect":
+		return with(c, func(j joining) (any, error) { return e.connect(ctx, j) })
+	case "connectAndSend":
+		return with(c, func(j joining) (any, error) { return e.connectAndSend(ctx, j) })
+	case "stream":
+		return with(c, func(p plan) (any, error) { return nil, e.stream(ctx, p) })
+	case "records":
+		return e.lines()
+	case "trace":
+		return e.trace.String(), nil
+	}
+	return nil, fmt.Errorf("no call %q", c.Call)
+}
+
+// with reads the one argument of a call.
+func with[A any](c call, do func(A) (any, error)) (any, error) {
+	var a A
+	if len(c.Arguments) != 1 {
+		return nil, fmt.Errorf("%s takes one argument, not %d", c.Call, len(c.Arguments))
+	}
+	if err := json.Unmarshal(c.Arguments[0], &a); err != nil {
+		return nil, fmt.Errorf("%s: %w", c.Call, err)
+	}
+	return do(a)
+}
+
+func (e *end) connect(ctx context.Context, j joining) (string, error) {
+	o := host.Options{Listener: func(m *host.Message) { e.delivered(m, j.Tell) }}
+	if j.Trace {
+		o.Trace = &e.trace
+	}
+	me, err := host.Connect(ctx, j.URL, o)
+	if err != nil {
+		return "", err
+	}
+	watching, stop := context.WithCancel(context.Background())
+	e.lock.Lock()
+	e.me, e.stop = me, stop
+	e.lock.Unlock()
+	events := me.Events(watching)
+	e.running.Go(func() {
+		for happened := range events {
+			e.happened(happened)
+		}
+	})
+	return me.Address(), nil
+}
+
+func (e *end) connectAndSend(ctx context.Context, j joining) (string, error) {
+	address, err := e.connect(ctx, j)
+	if err != nil {
+		return "", err
+	}
+	sent := e.post(j.To, 0, 0)
+	e.tell(event{Name: "posted", Count: 1})
+	sent()
+	return address, nil
+}
+
+// stream keeps to its rate over all: what a late timer left out is sent at the next.
+func (e *end) stream(ctx context.Context, p plan) error {
+	ticks := time.NewTicker(time.Second / time.Duration(p.Rate))
+	defer ticks.Stop()
+	begun, mark := time.Now(), max(1, p.Count/100)
+	var settled []func()
+	for number := 0; number < p.Count; {
+		due := min(p.Count, 1+int(time.Since(begun)*time.Duration(p.Rate)/time.Second))
+		for ; number < due; number++ {
+			settled = append(settled, e.post(p.To, number, time.Duration(p.Deadline)*time.Millisecond))
+			if (number+1)%mark == 0 {
+				e.tell(event{Name: "posted", Count: number + 1})
+			}
+		}
+		select {
+		case <-ticks.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	e.tell(event{Name: "posted", Count: p.Count})
+	for _, wait := range settled {
+		wait()
+	}
+	return nil
+}
+
+// post sends one numbered message, and returns what waits until the runtime said what became of it.
+func (e *end) post(to string, number int, deadline time.Duration) (settled func()) {
+	from := e.address()
+	name := fmt.Sprintf("%s#%d", from, number)
+	e.log(history.Record{Kind: history.Posted, Message: name, From: from, To: to})
+	sent := e.runtime().Post(host.Draft{To: to, Value: value{name, number}, Deadline: deadline})
+	done := make(chan struct{})
+	e.running.Go(func() {
+		defer close(done)
+		receipt, err := sent.Result()
+		r := history.Record{Kind: history.Settled, Message: name, Outcome: history.OutcomeTaken}
+		var failed *host.Error
+		switch {
+		case errors.As(err, &failed):
+			r.Outcome, r.Reason, r.Maybe = history.OutcomeRejected, string(failed.Code), failed.Maybe
+		case err != nil:
+			r.Outcome, r.Reason = history.OutcomeRejected, err.Error()
+		case receipt.Delivered:
+			r.Outcome = history.OutcomeDelivered
+		}
+		e.log(r)
+	})
+	return func() { <-done }
+}
+
+func (e *end) delivered(m *host.Message, telling bool) {
+	var v value
+	if err := m.JSON(&v); err != nil {
+		v.Name = "unreadable: " + err.Error()
+	}
+	e.log(history.Record{Kind: history.Delivered, Message: v.Name, From: m.From, To: m.To, Path: string(m.Path)})
+	if telling {
+		e.tell(event{Name: "delivered", Text: v.Name})
+	}
+}
+
+func (e *end) happened(what host.Event) {
+	switch what := what.(type) {
+	case host.PathChanged:
+		e.tell(event{Name: "path", Text: fmt.Sprintf("%s %s: %s", what.Peer, what.Path, what.Reason)})
+	case host.PeerChanged:
+		if what.Status == "created" {
+			e.tell(event{Name: "connection"})
+		}
+	case host.Reset:
+		e.log(history.Record{Kind: history.Reset, Peer: what.Peer})
+	case host.Gap:
+		e.log(history.Record{Kind: history.Gap, Peer: what.Peer})
+	}
+}
+
+// log keeps a record, at the time of now.
+func (e *end) log(r history.Record) {
+	e.lock.Lock()
+	defer e.lock.Unlock()
+	r.At = uint64(time.Since(e.begun).Milliseconds())
+	e.records = append(e.records, r)
+}
+
+func (e *end) runtime() *host.Runtime {
+	e.lock.Lock()
+	defer e.lock.Unlock()
+	return e.me
+}
+
+func (e *end) address() string { return e.runtime().Address() }
+
+// lines is the history so far.
+func (e *end) lines() (string, error) {
+	e.lock.Lock()
+	defer e.lock.Unlock()
+	for i := range e.records {
+		e.records[i].End = e.me.Address()
+	}
+	var lines bytes.Buffer
+	err := history.Write(&lines, e.records...)
+	return lines.String(), err
+}
+
+func (e *end) close() error {
+	me := e.runtime()
+	if me == nil {
+		return nil
+	}
+	err := me.Close()
+	e.stop()
+	e.running.Wait()
+	return err
+}
