@@ -124,3 +124,20 @@ func refusalCode(reason string) uint8 {
 	}
 	return session.RefuseUnsupported
 }
+
+// dropArrivals forgets what a session brought and is not handed over yet: the peer started its stream over, so its sender was
+// told that these are in doubt, and after the gap they would be out of order.
+func (e *Engine) dropArrivals(session uint64) {
+	for _, l := range inOrder(e.lookups) {
+		kept := l.arrivals[:0]
+		for _, a := range l.arrivals {
+			if a.Receipt.Session == session {
+				e.emit(&Drop{Session: a.Receipt.Session, First: a.First, Last: a.Last})
+			} else {
+				kept = append(kept, a)
+			}
+		}
+		l.arrivals = kept
+		l.endIfIdle(e)
+	}
+}

@@ -49,6 +49,7 @@ func (e *Engine) endpointUnregistered(a address.Address) {
 	delete(e.endpoints, a)
 	delete(e.jobs, p.job)
 	e.resolver.Unlisten(a)
+	e.resolver.Forget(a.Entity())
 	p.alarmAt = 0
 	if p.node == nil || !p.node.live || p.state == turnedDown {
 		return

@@ -264,6 +264,7 @@ func (e *Engine) carryOut() bool {
 		case *session.StreamReset:
 			e.emit(&SessionReset{Peer: a.Peer, Session: a.Session, Doubt: a.Doubt, Reason: a.Reason})
 		case *session.Gap:
+			e.dropArrivals(a.Session)
 			e.emit(&Gap{Peer: a.Peer, Session: a.Session})
 		case *session.CloseChannel:
 			e.closePeerStub(a.Stub, "surplus")

@@ -144,25 +144,26 @@ func (l *lookup) why(e *Engine) string {
 // answered takes the registry's answer (steps 13-15).
 func (l *lookup) answered(e *Engine, a *RegistryAnswered) {
 	l.job, l.alarmAt = 0, 0
-	l.code = a.Code
 	before := e.resolver.Stale(l.entity)
 	e.resolver.Remember(l.entity, a.Code, a.Runtime, a.Sessions)
-	if known := e.resolver.Known(l.entity); known != nil && !known.Runtime.IsZero() {
+	known := e.resolver.Stale(l.entity)
+	l.code = known.Code
+	if !known.Runtime.IsZero() {
 		l.judge(e, known.Runtime)
 		l.release(e)
 		return
 	}
-	if a.Code != 404 && before != nil && !before.Runtime.IsZero() {
+	if l.code != 404 && before != nil && !before.Runtime.IsZero() {
 		l.judge(e, before.Runtime) // it did not move, it is only away
 	}
-	if a.Code == 404 || l.tries >= 2 {
+	if l.code == 404 || l.tries >= 2 {
 		l.judge(e, address.Address{})
 	}
 	if len(l.waiting) == 0 && len(l.arrivals) == 0 {
 		l.end(e)
 		return
 	}
-	if a.Code == 404 && !l.watching && len(l.waiting) > 0 {
+	if l.code == 404 && !l.watching && len(l.waiting) > 0 {
 		l.watching = true
 		l.node.watch(e, l.entity.Join("registration"))
 	}

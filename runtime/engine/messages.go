@@ -237,6 +237,9 @@ func (e *Engine) sessionSettled(a *session.Settled) {
 	case session.Delivered:
 		e.settle(m, Settle{Outcome: "delivered"})
 	case session.PeerMoved:
+		m.moves++
+		e.follow(m)
+	case session.Unsent:
 		e.follow(m)
 	case session.Legacy:
 		e.goPlain(m)
@@ -248,11 +251,10 @@ func (e *Engine) sessionSettled(a *session.Settled) {
 // follow sends a message after an entity that is not where its entry said.
 func (e *Engine) follow(m *message) {
 	entity, from := m.to.Entity(), m.peer
-	if m.to.Class() != address.Entity || m.moves >= e.numbers.Moves {
+	if m.to.Class() != address.Entity || m.moves > e.numbers.Moves {
 		e.reject(m, "no-listener", false)
 		return
 	}
-	m.moves++
 	if known := e.resolver.Known(entity); known != nil && known.Runtime == from {
 		e.resolver.Forget(entity)
 	}

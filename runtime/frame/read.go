@@ -22,11 +22,11 @@ func Read(head []byte, payload int) (Header, error) {
 	_, n := Varint(head)
 	r := reader{b: head[n:]}
 	h, err := r.header(payload)
+	if r.wrong != nil {
+		return Header{}, r.wrong
+	}
 	if err != nil {
 		return Header{}, err
-	}
-	if r.bad {
-		return Header{}, errShort
 	}
 	if len(r.b) > 0 {
 		return Header{}, errLong
@@ -34,15 +34,25 @@ func Read(head []byte, payload int) (Header, error) {
 	return h, nil
 }
 
-// reader takes values from the front of b; after the first that is not whole, bad is set and all values are zero.
+// reader takes values from the front of b; after the first that is not whole or out of range, wrong is set and all values
+// are zero.
 type reader struct {
-	b   []byte
-	bad bool
+	b     []byte
+	wrong error
+}
+
+func (r *reader) fail(why error) {
+	if r.wrong == nil {
+		r.wrong = why
+	}
+	r.b = nil
 }
 
 func (r *reader) take(n int) []byte {
-	if r.bad || len(r.b) < n {
-		r.bad = true
+	if len(r.b) < n {
+		r.fail(errShort)
+	}
+	if r.wrong != nil {
 		return nil
 	}
 	b := r.b[:n]
@@ -74,7 +84,7 @@ func (r *reader) u64() uint64 {
 func (r *reader) varint() uint64 {
 	v, n := Varint(r.b)
 	if n == 0 {
-		r.bad = true
+		r.fail(errShort)
 		return 0
 	}
 	r.take(n)
@@ -84,7 +94,7 @@ func (r *reader) varint() uint64 {
 func (r *reader) string(limit int) string {
 	n := r.varint()
 	if n > uint64(limit) {
-		r.bad = true
+		r.fail(errNumber)
 		return ""
 	}
 	return string(r.take(int(n)))
@@ -106,13 +116,13 @@ func (r *reader) header(payload int) (h Header, err error) {
 		return h, errNumber
 	}
 	if flags&flagPing != 0 {
-		if h.Ping = r.u32(); h.Ping == 0 && !r.bad {
-			return h, errNumber
+		if h.Ping = r.u32(); h.Ping == 0 {
+			r.fail(errNumber)
 		}
 	}
 	if flags&flagPong != 0 {
-		if h.Pong = r.u32(); h.Pong == 0 && !r.bad {
-			return h, errNumber
+		if h.Pong = r.u32(); h.Pong == 0 {
+			r.fail(errNumber)
 		}
 	}
 	if flags&flagChunk != 0 {
@@ -126,7 +136,7 @@ func (r *reader) hello() (h Hello) {
 	h.Base = r.varint()
 	count := int(r.u8())
 	if count > MaxContinues || h.Src == 0 {
-		r.bad = true
+		r.fail(errNumber)
 		return h
 	}
 	for range count {
@@ -136,7 +146,7 @@ func (r *reader) hello() (h Hello) {
 	}
 	h.Set = r.u8()
 	if h.Set == 0 || h.Set > 3 {
-		r.bad = true
+		r.fail(errNumber)
 	}
 	h.Lane = r.string(MaxLane)
 	h.Window, h.Largest, h.Features = r.varint(), r.varint(), r.varint()

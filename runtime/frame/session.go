@@ -100,14 +100,47 @@ func Tag(src, dst uint64) uint32 {
 }
 
 // Append appends h with its length field in front. Chunks with payload must have their Length set; the payload follows in
-// their order.
+// their order. A header that Read would refuse for its size or for its numbers is an error, and b comes back as it was.
 func (h *Header) Append(b []byte) ([]byte, error) {
+	if !h.inRange() {
+		return b, errNumber
+	}
 	var space [256]byte
 	body := h.appendBody(space[:0])
 	if len(body) > MaxHeader {
 		return b, errors.New("frame: header too long")
 	}
 	return append(AppendVarint(b, uint64(len(body))), body...), nil
+}
+
+// inRange says whether Read takes the numbers of h.
+func (h *Header) inRange() bool {
+	last := h.First + uint64(len(h.Chunks))
+	switch {
+	case h.Seen < h.Done || h.Seen > MaxVarint:
+		return false
+	case len(h.Chunks) > 0 && (h.First == 0 || h.First > MaxVarint || last > MaxVarint):
+		return false
+	case h.Long && !h.Hello.inRange():
+		return false
+	}
+	for i := range h.Chunks {
+		c := &h.Chunks[i]
+		if !c.Flags.valid() || c.Flow > MaxVarint || c.Number > MaxVarint || c.Length < 0 || !c.Flags.HasPayload() && c.Length > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (h *Hello) inRange() bool {
+	for _, c := range h.Continues {
+		if c.Fork > MaxVarint {
+			return false
+		}
+	}
+	return h.Src != 0 && h.Base <= MaxVarint && len(h.Continues) <= MaxContinues && h.Set >= 1 && h.Set <= 3 &&
+		len(h.Lane) <= MaxLane && h.Window <= MaxVarint && h.Largest <= MaxVarint && h.Features <= MaxVarint
 }
 
 func (h *Header) appendBody(b []byte) []byte {
@@ -174,6 +207,8 @@ func appendString(b []byte, s string) []byte {
 	return append(AppendVarint(b, uint64(len(s))), s...)
 }
 
+func stringSize(s string) int { return varintSize(uint64(len(s))) + len(s) }
+
 func (c *Chunk) append(b []byte, run bool) []byte {
 	b = append(b, byte(c.Flags))
 	if c.Flags&Def != 0 {
@@ -208,7 +243,7 @@ func HeadSize(f []byte) int {
 func (c *Chunk) Size() int {
 	n := 1
 	if c.Flags&Def != 0 {
-		n += varintSize(c.Flow) + 4 + len(c.From) + len(c.To)
+		n += varintSize(c.Flow) + stringSize(c.From) + stringSize(c.To)
 	}
 	if c.Flags&Refuse != 0 {
 		n += 8 + varintSize(c.Number) + 1

@@ -15,6 +15,9 @@ type Entry struct {
 func (r *Resolver) Remember(entity address.Address, code uint64, runtime address.Address, sessions bool) {
 	e := &Entry{Code: code}
 	switch {
+	case code == 200 && runtime == r.self:
+		// Nobody listens here: the entry is about to go.
+		e.Code, e.until = 404, r.now+r.numbers.Absent
 	case code == 200 && runtime.IsRuntime():
 		e.Runtime, e.Sessions = runtime, sessions
 		e.until = r.now + r.numbers.Found

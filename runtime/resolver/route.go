@@ -77,8 +77,6 @@ func (r *Resolver) toEntity(d Route, to address.Address, never bool) Route {
 		d.By, d.Entity, d.Domain = ByLookup, entity, to.Domain()
 		d.Steps = append(d.Steps, 9, 10, 11, 12, 13, 14)
 		return d
-	case known.Runtime == r.self:
-		return d.reject("no-listener")
 	case !known.Sessions:
 		d.Steps = append(d.Steps, 15, 16, 17, 23)
 		d.Reason = "no-sessions"

@@ -69,6 +69,7 @@ const (
 	Superseded     // a twin of this runtime lives
 	PeerNoListener // the peer refused it: nobody listens at its address
 	PeerMoved      // the address is not there (any more)
+	Unsent         // given back before it was sent, because the address moved
 	PeerNotBound   // the sender's address does not belong to this runtime
 	PeerUnsupported
 	PeerForbidden

@@ -38,10 +38,11 @@ type flow struct{ from, to address.Address }
 // flowTable gives flows their index in my stream; the one not used for the longest time is defined anew when all are taken.
 type flowTable struct {
 	index map[flow]uint64
-	byUse []flow // the longest unused first
+	byUse []flow   // the longest unused first
+	stale []uint64 // indexes that were forgotten
 }
 
-func (f *flowTable) reset() { f.index, f.byUse = map[flow]uint64{}, nil }
+func (f *flowTable) reset() { *f = flowTable{index: map[flow]uint64{}} }
 
 // find gives the index of a defined flow, and notes its use.
 func (f *flowTable) find(x flow) (uint64, bool) {
@@ -60,7 +61,10 @@ func (f *flowTable) find(x flow) (uint64, bool) {
 // define gives a flow an index.
 func (f *flowTable) define(x flow, limit int) uint64 {
 	i := uint64(len(f.byUse))
-	if len(f.byUse) >= limit {
+	switch {
+	case len(f.stale) > 0:
+		i, f.stale = f.stale[0], f.stale[1:]
+	case len(f.byUse) >= limit:
 		i = f.index[f.byUse[0]]
 		delete(f.index, f.byUse[0])
 		f.byUse = f.byUse[1:]
@@ -68,6 +72,20 @@ func (f *flowTable) define(x flow, limit int) uint64 {
 	f.index[x] = i
 	f.byUse = append(f.byUse, x)
 	return i
+}
+
+// forget makes the next message of a flow define it anew.
+func (f *flowTable) forget(x flow) {
+	if _, ok := f.index[x]; ok {
+		f.stale = append(f.stale, f.index[x])
+		delete(f.index, x)
+		for at, y := range f.byUse {
+			if x == y {
+				f.byUse = append(f.byUse[:at:at], f.byUse[at+1:]...)
+				break
+			}
+		}
+	}
 }
 
 // number gives c the next number.

@@ -24,6 +24,7 @@ type opened struct {
 type owed struct {
 	begin, end uint64
 	cost       int
+	flow       uint64
 	state      owedState
 	code       uint8
 	gate       uint64 // number of the REFUSE chunk; 0: not numbered
@@ -36,6 +37,13 @@ const (
 	refusing
 	taken
 )
+
+// inflow is a flow of the peer's stream. One that was refused because its address is not here stays refused until the peer
+// defines it again: it does so after everything that it had sent before it knew, so that nothing overtakes what was refused.
+type inflow struct {
+	flow
+	moved bool
+}
 
 // done is up to where everything was taken: always the end of a message.
 func (s *Session) done() uint64 {
@@ -94,10 +102,10 @@ func (s *Session) follow(t *Table, h *frame.Hello) bool {
 	if s.rinc != 0 || kOf(root) > 0 {
 		t.act(&Gap{Session: s.id, Peer: s.peer.url})
 	}
-	s.owed, s.owedCost = nil, 0
-	s.incoming = map[uint64]flow{}
-	s.epoch++
 	s.followed(t, h.Src, 0)
+	s.owed, s.owedCost = nil, 0
+	s.incoming = map[uint64]inflow{}
+	s.epoch++
 	return true
 }
 
@@ -111,7 +119,7 @@ func (s *Session) handedOver() uint64 {
 
 func (s *Session) followed(t *Table, inc, seen uint64) {
 	if s.open.any {
-		t.act(&Drop{Session: s.id, First: s.open.first, Last: s.open.last})
+		t.act(&Drop{Session: s.id, First: s.held(s.open.first), Last: s.held(s.open.last)})
 	}
 	s.dropBuffer(t)
 	s.open = opened{}
@@ -119,12 +127,16 @@ func (s *Session) followed(t *Table, inc, seen uint64) {
 	s.doneReported = 0
 }
 
+// held is the number under which the body keeps chunk n: those of a stream that ended may still wait for their listener when the
+// next stream begins at 1 again.
+func (s *Session) held(n uint64) uint64 { return s.epoch<<40 + n }
+
 func (s *Session) dropBuffer(t *Table) {
 	for n := s.rseen + 1; len(s.buffer) > 0; n++ {
 		if a, ok := s.buffer[n]; ok {
 			delete(s.buffer, n)
 			if a.Length > 0 {
-				t.act(&Drop{Session: s.id, First: n, Last: n})
+				t.act(&Drop{Session: s.id, First: s.held(n), Last: s.held(n)})
 			}
 		}
 	}
@@ -152,7 +164,7 @@ func (s *Session) keep(t *Table, c *carrier, n uint64, k frame.Chunk, number uin
 	s.buffer[n] = arrived{Chunk: k, direct: c.relay == nil}
 	s.bufferCost += cost
 	if k.Length > 0 {
-		t.act(&Hold{Session: s.id, Number: n, Frame: number, Offset: offset, Length: k.Length})
+		t.act(&Hold{Session: s.id, Number: s.held(n), Frame: number, Offset: offset, Length: k.Length})
 	}
 	s.ackChunks++
 	s.ackBytes += k.Length
@@ -194,7 +206,7 @@ func (s *Session) take(t *Table, n uint64, a *arrived) {
 		}
 		if !s.open.any {
 			if a.Length > 0 {
-				t.act(&Drop{Session: s.id, First: n, Last: n})
+				t.act(&Drop{Session: s.id, First: s.held(n), Last: s.held(n)})
 			}
 			return
 		}
@@ -204,7 +216,7 @@ func (s *Session) take(t *Table, n uint64, a *arrived) {
 			s.open.tooBig = true
 		}
 		if s.open.tooBig {
-			t.act(&Drop{Session: s.id, First: s.open.first, Last: n})
+			t.act(&Drop{Session: s.id, First: s.held(s.open.first), Last: s.held(n)})
 			s.open.size = 0
 		}
 		if a.Flags&frame.End != 0 {
@@ -220,12 +232,12 @@ func (s *Session) define(t *Table, a *arrived) {
 		delete(s.incoming, a.Flow)
 		return
 	}
-	s.incoming[a.Flow] = flow{from, to}
+	s.incoming[a.Flow] = inflow{flow: flow{from, to}}
 }
 
 func (s *Session) dropOpen(t *Table) {
 	if s.open.any && !s.open.tooBig {
-		t.act(&Drop{Session: s.id, First: s.open.first, Last: s.open.last})
+		t.act(&Drop{Session: s.id, First: s.held(s.open.first), Last: s.held(s.open.last)})
 	}
 	s.open = opened{}
 }
@@ -233,18 +245,22 @@ func (s *Session) dropOpen(t *Table) {
 func (s *Session) handOver(t *Table, direct bool) {
 	o := s.open
 	s.open = opened{}
-	s.owed = append(s.owed, owed{begin: o.first, end: o.last, cost: o.size})
+	s.owed = append(s.owed, owed{begin: o.first, end: o.last, cost: o.size, flow: o.flow})
 	s.owedCost += o.size
 	x, ok := s.incoming[o.flow]
-	if !ok || o.tooBig {
+	if !ok || o.tooBig || x.moved {
 		if !o.tooBig {
-			t.act(&Drop{Session: s.id, First: o.first, Last: o.last})
+			t.act(&Drop{Session: s.id, First: s.held(o.first), Last: s.held(o.last)})
 		}
-		s.refuse(o.last, RefuseUnsupported)
+		code := uint8(RefuseUnsupported)
+		if x.moved {
+			code = RefuseMoved
+		}
+		s.refuse(o.last, code)
 		return
 	}
 	t.act(&Arrived{
-		Receipt: Receipt{s.id, s.epoch, o.last}, First: o.first, Last: o.last,
+		Receipt: Receipt{s.id, s.epoch, o.last}, First: s.held(o.first), Last: s.held(o.last),
 		Peer: s.peer.url, From: x.from, To: x.to, Direct: direct,
 	})
 }
@@ -287,6 +303,10 @@ func (s *Session) refuse(end uint64, code uint8) {
 	for i := range s.owed {
 		if o := &s.owed[i]; o.end == end && o.state == handed {
 			o.state, o.code = refusing, code
+			if x, ok := s.incoming[o.flow]; ok && code == RefuseMoved {
+				x.moved = true
+				s.incoming[o.flow] = x
+			}
 			s.controls = append(s.controls, s.refusal(o))
 			return
 		}
@@ -334,7 +354,22 @@ func (s *Session) refused(t *Table, a *arrived) {
 		if m.end == a.Number {
 			m.settle(t, outcome, false)
 			s.bury(m)
+			if outcome == PeerMoved {
+				s.pullBack(t, m)
+			}
 			return
+		}
+	}
+}
+
+// pullBack gives back what waits for an address that is not at the peer, so that it can follow in order.
+func (s *Session) pullBack(t *Table, m *message) {
+	s.flows.forget(flow{m.From, m.To})
+	entity := m.To.Entity()
+	for _, q := range append([]*message(nil), s.queue...) {
+		if q.To.Within(entity) {
+			s.unqueue(q)
+			q.settle(t, Unsent, false)
 		}
 	}
 }

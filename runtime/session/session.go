@@ -54,7 +54,7 @@ type Session struct {
 	open         opened
 	owed         []owed
 	owedCost     int
-	incoming     map[uint64]flow
+	incoming     map[uint64]inflow
 	ackAt        uint64 // an acknowledgement is due
 	ackChunks    int
 	ackBytes     int
@@ -71,7 +71,7 @@ func newSession(t *Table, p *peer, key Key) *Session {
 	s := &Session{
 		id: t.id(), peer: p, key: key, inc: t.newLife(), next: 1, lastUse: t.now,
 		window: t.numbers.Window, largest: t.numbers.Largest,
-		buffer: map[uint64]arrived{}, incoming: map[uint64]flow{},
+		buffer: map[uint64]arrived{}, incoming: map[uint64]inflow{},
 	}
 	s.flows.reset()
 	return s

@@ -252,6 +252,7 @@ func (f *flowTable) snapshot(c *snapshot.Codec) {
 		c.Uint64(&index)
 		f.index[*x] = index
 	})
+	snapshot.Slice(c, &f.stale, c.Uint64)
 }
 
 // snapshotCarriers writes carriers by their place: the relay is 1, the channels are 2 and up, none is 0.
@@ -309,7 +310,7 @@ func (s *Session) snapshotReceived(c *snapshot.Codec) {
 	c.Bool(&s.open.tooBig)
 	snapshot.Slice(c, &s.owed, func(o *owed) {
 		state := uint8(o.state)
-		for _, v := range []*uint64{&o.begin, &o.end, &o.gate} {
+		for _, v := range []*uint64{&o.begin, &o.end, &o.flow, &o.gate} {
 			c.Uint64(v)
 		}
 		c.Int(&o.cost)
@@ -317,9 +318,10 @@ func (s *Session) snapshotReceived(c *snapshot.Codec) {
 		c.Byte(&o.code)
 		o.state = owedState(state)
 	})
-	snapshot.Map(c, &s.incoming, cmp.Compare[uint64], func(i *uint64, x *flow) {
+	snapshot.Map(c, &s.incoming, cmp.Compare[uint64], func(i *uint64, x *inflow) {
 		c.Uint64(i)
 		c.Address(&x.from)
 		c.Address(&x.to)
+		c.Bool(&x.moved)
 	})
 }
