@@ -20,7 +20,7 @@ const (
 	announcing
 	announced
 	refreshing
-	turnedDown // the registry refused it
+	turnedDown // the registry refused it: tried again, the other one may go
 )
 
 func (p *endpoint) number() uint64 { return p.id }
@@ -33,6 +33,10 @@ func (e *Engine) endpointRegistered(a address.Address) {
 	}
 	p := &endpoint{id: e.newID(), address: a}
 	e.endpoints[a] = p
+	if f := e.farewells[a]; f != nil {
+		delete(e.farewells, a)
+		delete(e.jobs, f.job)
+	}
 	e.resolver.Listen(a)
 	known := a.Class() == address.Entity || a.Class() == address.Publish
 	if known && !a.Within(e.config.Runtime) && e.resolver.MayUse(a.Domain()) {
@@ -51,15 +55,37 @@ func (e *Engine) endpointUnregistered(a address.Address) {
 	e.resolver.Unlisten(a)
 	e.resolver.Forget(a.Entity())
 	p.alarmAt = 0
-	if p.node == nil || !p.node.live || p.state == turnedDown {
-		return
-	}
-	if p.publishes() {
+	switch {
+	case p.node == nil:
+	case !p.publishes():
+		f := &farewell{id: e.newID(), address: a, node: p.node}
+		e.farewells[a] = f
+		f.say(e)
+	case p.node.live:
 		e.emit(&Unsubscribe{Job: e.newJob(nil), Stub: p.node.stub, Addresses: []address.Address{a}})
-	} else {
-		e.emit(&UnregisterEndpoint{Job: e.newJob(nil), Stub: p.node.stub, Address: a})
 	}
 }
+
+// farewell is the entry of an address where nobody listens any more: it is deleted as soon as the node is there, and until the
+// node says so.
+type farewell struct {
+	id      uint64
+	address address.Address
+	node    *node
+	job     uint64
+}
+
+func (f *farewell) number() uint64 { return f.id }
+func (f *farewell) stubOf() uint64 { return f.node.stub }
+
+func (f *farewell) say(e *Engine) {
+	if f.node.live {
+		f.job = e.newJob(f)
+		e.emit(&UnregisterEndpoint{Job: f.job, Stub: f.node.stub, Address: f.address})
+	}
+}
+
+func (f *farewell) answered(e *Engine, _ *RegistryAnswered) { delete(e.farewells, f.address) }
 
 // publishes says whether the address has many listeners: it is subscribed, not registered.
 func (p *endpoint) publishes() bool { return p.address.Class() == address.Publish }
@@ -93,6 +119,11 @@ func (e *Engine) announce(n *node, resumed bool) {
 	if !resumed && len(n.watched) > 0 {
 		e.emit(&Subscribe{Job: e.newJob(nil), Stub: n.stub, Addresses: append([]address.Address(nil), n.watched...)})
 	}
+	for _, f := range inOrder(e.farewells) {
+		if f.node == n {
+			f.say(e)
+		}
+	}
 	for _, p := range inOrder(e.endpoints) {
 		switch {
 		case p.node != n:
@@ -118,7 +149,9 @@ func (p *endpoint) answered(e *Engine, a *RegistryAnswered) {
 		p.announce(e)
 		return
 	case a.Code >= 400 && a.Code < 500 && a.Code != 408:
+		p.again(e)
 		p.state = turnedDown
+		return
 	default:
 		p.again(e)
 		return
@@ -143,7 +176,7 @@ func (p *endpoint) ring(e *Engine) {
 	case announcing, refreshing:
 		delete(e.jobs, p.job)
 		p.again(e)
-	case unannounced:
+	case unannounced, turnedDown:
 		p.announce(e)
 	case announced:
 		p.refresh(e)

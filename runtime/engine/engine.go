@@ -39,6 +39,7 @@ type Engine struct {
 	ids       ids
 	messages  map[uint64]*message
 	endpoints map[address.Address]*endpoint
+	farewells map[address.Address]*farewell
 	nodes     []*node
 	lookups   map[address.Address]*lookup
 	jobs      map[uint64]job
@@ -85,6 +86,7 @@ func empty(c Config) *Engine {
 		sessions:  session.New(c.Runtime, c.Wall, source, n.Session),
 		messages:  map[uint64]*message{},
 		endpoints: map[address.Address]*endpoint{},
+		farewells: map[address.Address]*farewell{},
 		lookups:   map[address.Address]*lookup{},
 		jobs:      map[uint64]job{},
 		peerings:  map[address.Address]*peering{},

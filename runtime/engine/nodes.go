@@ -159,6 +159,11 @@ func (e *Engine) jobsLost(stub uint64) {
 			l.job, l.alarmAt = 0, 0
 		}
 	}
+	for _, f := range e.farewells {
+		if f.node.stub == stub {
+			f.job = 0
+		}
+	}
 	for _, p := range inOrder(e.endpoints) {
 		if p.node != nil && p.node.stub == stub {
 			p.state, p.job, p.alarmAt = unannounced, 0, 0

@@ -212,7 +212,23 @@ func (e *Engine) snapshotEndpoints(c *snapshot.Codec) {
 		e.nodeReference(c, &x.node)
 		*a = x.address
 	})
+	snapshot.Map(c, &e.farewells, snapshot.ByAddress, func(a *address.Address, f **farewell) {
+		if c.Reading() {
+			*f = &farewell{}
+		}
+		x := *f
+		c.Uint64(&x.id)
+		c.Address(&x.address)
+		c.Uint64(&x.job)
+		e.nodeReference(c, &x.node)
+		*a = x.address
+	})
 	if c.Reading() {
+		for _, f := range inOrder(e.farewells) {
+			if f.job != 0 {
+				e.jobs[f.job] = f
+			}
+		}
 		for _, p := range inOrder(e.endpoints) {
 			e.resolver.Listen(p.address)
 			e.at(p.id, p)

@@ -102,10 +102,13 @@ func (s *Session) follow(t *Table, h *frame.Hello) bool {
 	if s.rinc != 0 || kOf(root) > 0 {
 		t.act(&Gap{Session: s.id, Peer: s.peer.url})
 	}
+	first := s.rinc == 0
 	s.followed(t, h.Src, 0)
 	s.owed, s.owedCost = nil, 0
 	s.incoming = map[uint64]inflow{}
-	s.epoch++
+	if !first {
+		s.epoch++
+	}
 	return true
 }
 
