@@ -19,6 +19,9 @@ func Read(head []byte, payload int) (Header, error) {
 	if n := HeadSize(head); n == 0 || n != len(head) {
 		return Header{}, errShort
 	}
+	if payload < 0 {
+		return Header{}, errPayload
+	}
 	_, n := Varint(head)
 	r := reader{b: head[n:]}
 	h, err := r.header(payload)

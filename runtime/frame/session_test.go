@@ -112,6 +112,7 @@ func TestReadRefuses(t *testing.T) {
 		{"payload of a definition", "0c 50 01020304 00 00 01 08 00 00 00", 1, errPayload},
 		{"run with too little payload", "0d 52 01020304 00 00 01 02 00 05 00 05", 9, errPayload},
 		{"run with too much payload", "0d 52 01020304 00 00 01 02 00 05 00 05", 11, errPayload},
+		{"payload of less than nothing", "09 50 01020304 00 00 01 02", -1, errPayload},
 		{"length of 2^62-1", "13 52 01020304 00 00 01 02 00 ffffffffffffffff 04", 9, errPayload},
 		{"address longer than a header", "0e 50 01020304 00 00 01 08 00 5001 00 00", 0, errNumber},
 		{"address longer than what is left", "0d 50 01020304 00 00 01 08 00 00 05 61", 0, errShort},
@@ -201,9 +202,9 @@ func FuzzHeader(f *testing.F) {
 		}
 		again, err := h.Append(nil)
 		if err != nil {
-			// A run of one, or numbers longer than needed, may come in; what comes out is never longer.
 			t.Fatalf("%+v can not be written: %v", h, err)
 		}
+		// A run of one, or numbers longer than needed, may come in; what comes out is never longer.
 		if len(again) > len(b) {
 			t.Fatalf("%x became %x", b, again)
 		}
