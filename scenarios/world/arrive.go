@@ -92,9 +92,6 @@ func (b *body) tellStub(s *stub, status engine.Status, resumed bool, reason stri
 		return
 	}
 	s.failed = status == engine.StatusFailed
-	if status != engine.StatusInProgress {
-		s.names = nil
-	}
 	b.tell(&engine.StubChanged{Stub: s.id, Status: status, Resumed: resumed, Reason: reason})
 }
 
@@ -110,9 +107,8 @@ func (b *body) tellBlocked(s *stub, blocked bool) {
 		return
 	}
 	if blocked {
-		b.tell(&engine.StubBlocked{Stub: s.id}, func() { b.marked[s.id] = true })
+		b.tell(&engine.StubBlocked{Stub: s.id})
 	} else {
-		delete(b.marked, s.id)
 		b.tell(&engine.StubWritable{Stub: s.id})
 	}
 }
@@ -130,4 +126,30 @@ func (s *stub) full() bool {
 		}
 	}
 	return false
+}
+
+// unmark forgets, before a step, which stubs are blocked no more: its effects may use them.
+func (b *body) unmark(events []engine.Event) {
+	for _, e := range events {
+		switch e := e.(type) {
+		case *engine.StubWritable:
+			delete(b.marked, e.Stub)
+		case *engine.StubChanged: // a new socket has nothing to write yet
+			delete(b.marked, e.Stub)
+		}
+	}
+}
+
+// mark notes, after a step, which stubs the machine now knows to be blocked.
+func (b *body) mark(events []engine.Event) {
+	for _, e := range events {
+		switch e := e.(type) {
+		case *engine.StubBlocked:
+			b.marked[e.Stub] = true
+		case *engine.StubWritable:
+			delete(b.marked, e.Stub)
+		case *engine.StubChanged:
+			delete(b.marked, e.Stub)
+		}
+	}
 }

@@ -117,7 +117,6 @@ type stub struct {
 	channel *channel
 	closed  bool // by the machine
 	failed  bool // told failed
-	names   map[uint64]bool
 }
 
 // job is a question that the machine asked.
@@ -242,6 +241,7 @@ func (b *body) step() {
 	if b.wake <= now {
 		b.wake = 0 // what was asked for has come: who wants to be woken again asks again
 	}
+	b.unmark(events)
 	effects, err := b.machine.Step(now, events...)
 	if err != nil {
 		b.w.fail("step-never-fails", "%s: %v", b.name, err)
@@ -252,6 +252,7 @@ func (b *body) step() {
 	b.w.note(b, now, events, effects)
 	b.doAll(effects)
 	b.frames = nil
+	b.mark(events)
 	for _, f := range seen {
 		f()
 	}
