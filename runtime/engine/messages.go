@@ -191,13 +191,19 @@ func (e *Engine) leave(m *message) {
 	if !m.peer.IsZero() {
 		f := flight{m.to.Entity(), m.peer}
 		m.peer = address.Address{}
-		if e.flights[f]--; e.flights[f] <= 0 {
-			delete(e.flights, f)
-			if l := e.lookups[f.entity]; l != nil && l.draining == f.peer {
-				l.draining = address.Address{}
-				l.release(e)
-			}
-		}
+		e.landed(f)
+	}
+}
+
+// landed notes that the session with a peer has one message less to an entity. When none is left, those that wait for it go on.
+func (e *Engine) landed(f flight) {
+	if e.flights[f]--; e.flights[f] > 0 {
+		return
+	}
+	delete(e.flights, f)
+	if l := e.lookups[f.entity]; l != nil && l.draining == f.peer {
+		l.draining = address.Address{}
+		l.release(e)
 	}
 }
 
@@ -259,11 +265,14 @@ func (e *Engine) follow(m *message) {
 		e.resolver.Forget(entity)
 	}
 	l := e.lookup(entity, entity.Domain())
-	if e.flights[flight{entity, from}] > 1 {
+	f := flight{entity, from}
+	if e.flights[f] > 1 {
 		l.draining = from
 	}
-	e.leave(m)
+	// It waits with the others before the last of them leaves its former place, which sends all of them on.
+	m.peer = address.Address{}
 	l.join(e, m)
+	e.landed(f)
 }
 
 // goPlain sends a message as plain JSON after all: the peer has no sessions.
