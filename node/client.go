@@ -33,11 +33,13 @@ const (
 	reasonNotUTF8   = "text is not UTF-8"
 	reasonTooBig    = "message too big"
 	reasonTooManyEr = "too many errors"
+	reasonNotOpen   = "nothing was opened"
 )
 
 const (
 	inKept    = 16 << 10 // memory that a client keeps for what it reads
-	inAtFirst = 2 << 10
+	inAtFirst = 1 << 10
+	openTicks = 2 // a client is to open a runtime before the ticker ticked so often
 )
 
 // A client is one socket. One goroutine reads it and does what it asks for; another one writes.
@@ -190,12 +192,17 @@ func (c *client) write() {
 	var pings sync.WaitGroup
 	defer pings.Wait()
 	var spare []byte
+	ticks := 0
 	for more := true; more; {
 		select {
 		case <-tick.C:
-			if !c.heard.Swap(false) {
+			if ticks++; ticks >= openTicks && c.session.Load() == nil {
+				c.finish(closeErrors, reasonNotOpen)
+			} else if !c.heard.Swap(false) {
 				pings.Go(c.ping)
 			}
+			spare = nil
+			c.queue.relax()
 			continue
 		case <-c.queue.wake:
 		}

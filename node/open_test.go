@@ -225,6 +225,30 @@ func TestClose(t *testing.T) {
 	})
 }
 
+// The node takes everything of one flight in order: what follows an open need not wait for its answer.
+func TestOneFlight(t *testing.T) {
+	w := newWorld(t, nil)
+	bob := w.enter()
+	bob.expect(200, create(bob, "hyperty://a.example/bob", ""))
+	u := w.dial(true)
+	u.key, _ = identity.New()
+	flight := []string{u.openMessage("open", ""), sub(u, "hyperty://a.example/u/registration"), create(u, "hyperty://a.example/u", ""), read(u, "hyperty://a.example/bob")}
+	for _, text := range flight {
+		u.send(text)
+	}
+	u.name(1, bob.url)
+	u.forward(1, "at once")
+	u.expectCode(u.next(), 200)
+	u.expectCode(u.next(), 200)
+	u.expectNotification("hyperty://a.example/u", "live")
+	u.expectCode(u.next(), 200)
+	if v := u.next()["body"].(fields)["value"].(fields); v["runtime"] != bob.url {
+		t.Errorf("read %v", v)
+	}
+	bob.expectName(1, u.url)
+	bob.expectForward(1, "at once")
+}
+
 func sub(u *user, address string) string {
 	return `{"id":2,"type":"subscribe","from":"` + u.url + `/sm","to":"domain://msg-node.a.example/sm","body":{"resources":["` + address + `"]}}`
 }

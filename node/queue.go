@@ -133,6 +133,15 @@ func (q *queue) take(spare []byte) (records []byte, more bool) {
 	return records, !q.ended
 }
 
+// relax gives memory back that a burst has taken.
+func (q *queue) relax() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.waiting) == 0 {
+		q.waiting = nil
+	}
+}
+
 // next cuts the first record off.
 func next(records []byte) (kind websocket.MessageType, message, rest []byte) {
 	head := binary.BigEndian.Uint32(records)

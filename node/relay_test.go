@@ -304,7 +304,7 @@ func clients(n *Node) map[*client]struct{} {
 }
 
 func TestSlowClientIsClosed(t *testing.T) {
-	w := newWorld(t, func(c *Config) { c.Limits.PingLimit = patience })
+	w := newWorld(t, func(c *Config) { c.Limits.PingLimit, c.Limits.CloseLimit = patience, 100*time.Millisecond })
 	a, other := w.enter(), w.enter()
 	slow := stuffed(t, w, a)
 	text := `{"id":9,"type":"update","from":"` + a.url + `","to":"` + slow.url + `","body":{"value":"` + strings.Repeat("x", 512<<10) + `"}}`
@@ -353,7 +353,7 @@ func rawUpgrade(t *testing.T, w *world) net.Conn {
 }
 
 func TestSilentClientIsPinged(t *testing.T) {
-	w := newWorld(t, func(c *Config) { c.Limits.PingEvery, c.Limits.PingLimit = 5*time.Millisecond, 50*time.Millisecond })
+	w := newWorld(t, func(c *Config) { c.Limits.PingEvery, c.Limits.PingLimit = time.Second/2, 50*time.Millisecond })
 	conn := rawUpgrade(t, w)
 	if err := conn.SetReadDeadline(time.Now().Add(patience)); err != nil {
 		t.Fatal(err)
@@ -370,7 +370,10 @@ func TestSilentClientIsPinged(t *testing.T) {
 
 func TestClientThatAnswersPingsStays(t *testing.T) {
 	pings := make(chan struct{}, 1)
-	w := newWorld(t, func(c *Config) { c.Limits.PingEvery, c.Limits.PingLimit = 5*time.Millisecond, patience })
+	w := newWorld(t, func(c *Config) {
+		c.AllowUnsigned = true
+		c.Limits.PingEvery, c.Limits.PingLimit = 5*time.Millisecond, patience
+	})
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	conn, _, err := websocket.Dial(ctx, w.url(), &websocket.DialOptions{OnPingReceived: func(context.Context, []byte) bool {
@@ -384,22 +387,41 @@ func TestClientThatAnswersPingsStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.CloseNow()
-	conn.CloseRead(ctx)
+	url := "runtime://a.example/legacy"
+	if err := conn.Write(ctx, websocket.MessageText, []byte(`{"id":1,"type":"open","from":"`+url+`","to":"mn:/session"}`)); err != nil {
+		t.Fatal(err)
+	}
+	read := make(chan error, 1)
+	go func() {
+		_, _, err := conn.Read(ctx) // the answer
+		if err == nil {
+			_, _, err = conn.Read(ctx) // only pings come now
+		}
+		read <- err
+	}()
 	for range 5 {
 		select {
 		case <-pings:
-		case <-ctx.Done():
-			t.Fatal("no ping came")
+		case err := <-read:
+			t.Fatal(err)
 		}
 	}
-	if len(clients(w.node)) != 1 {
+	if w.away(url) {
 		t.Error("the client is gone")
+	}
+}
+
+func TestClientThatOpensNothing(t *testing.T) {
+	w := newWorld(t, func(c *Config) { c.Limits.PingEvery, c.Limits.PingLimit = 5*time.Millisecond, patience })
+	u := w.dial(true)
+	if code := u.closed(); code != websocket.StatusPolicyViolation {
+		t.Errorf("closed with %d", code)
 	}
 }
 
 func TestCloseEndsEverything(t *testing.T) {
 	before := runtime.NumGoroutine()
-	w := newWorld(t, nil)
+	w := newWorld(t, func(c *Config) { c.Limits.CloseLimit = 100 * time.Millisecond })
 	users := []*user{w.enter(), w.enter(), w.dial(true)}
 	rawUpgrade(t, w)
 	w.until("all are in", func() bool { return len(clients(w.node)) == 4 })
