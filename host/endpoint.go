@@ -1,0 +1,233 @@
+package host
+
+import (
+	"context"
+	"iter"
+	"sync"
+
+	"github.com/hyroute/hyroute/runtime/address"
+	"github.com/hyroute/hyroute/runtime/engine"
+)
+
+// A Listener takes messages, one at a time and in order. A message counts as delivered when the call begins. While one is at
+// work the next ones wait at their senders, in the end: what takes long belongs into a goroutine.
+type Listener func(*Message)
+
+// Endpoint is an address of this runtime. What comes to it is taken by one of Listen, Messages and Receive; what nobody takes
+// is not confirmed to its sender, who then slows down.
+type Endpoint struct {
+	runtime *Runtime
+	address address.Address
+
+	mu     sync.Mutex
+	queue  []delivery
+	ready  chan struct{} // holds a token while something waits
+	closed chan struct{}
+	once   sync.Once
+
+	claimed chan struct{} // closed when the Domain Registry answered for the first time
+	code    uint64        // what it answered
+}
+
+// delivery is a message that the machine wants taken.
+type delivery struct {
+	number  uint64
+	message *Message
+}
+
+func newEndpoint(r *Runtime, a address.Address) *Endpoint {
+	return &Endpoint{runtime: r, address: a, ready: make(chan struct{}, 1), closed: make(chan struct{}), claimed: make(chan struct{})}
+}
+
+// Register listens at an address: a name, which stands for hyperty://<own domain>/<name>, or a whole address. A listener that
+// is nil can be given later. It does not wait for the Domain Registry: see Registered.
+func (r *Runtime) Register(name string, listener Listener) (*Endpoint, error) {
+	a, err := readAddress(name, r.domain)
+	if err != nil {
+		return nil, err
+	}
+	e := newEndpoint(r, a)
+	result := make(chan error, 1)
+	if r.closing.Load() || !r.inbox.put(registerInput{e, result}) {
+		return nil, &Error{Code: Closed, To: a.String()}
+	}
+	select {
+	case err = <-result:
+	case <-r.done:
+		err = &Error{Code: Closed, To: a.String()}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if listener != nil {
+		e.Listen(listener)
+	}
+	return e, nil
+}
+
+// registerInput is an endpoint that begins.
+type registerInput struct {
+	endpoint *Endpoint
+	result   chan error
+}
+
+func (in registerInput) apply(l *loop) {
+	e := in.endpoint
+	if l.endpoints[e.address] != nil {
+		in.result <- &Error{Code: BadAddress, To: e.address.String(), Err: errTakenHere}
+		return
+	}
+	l.endpoints[e.address] = e
+	l.tell(&engine.EndpointRegistered{Address: e.address})
+	in.result <- nil
+}
+
+// unregisterInput is an endpoint that ends.
+type unregisterInput struct{ endpoint *Endpoint }
+
+func (in unregisterInput) apply(l *loop) {
+	e := in.endpoint
+	if l.endpoints[e.address] != e {
+		return
+	}
+	delete(l.endpoints, e.address)
+	l.tell(&engine.EndpointUnregistered{Address: e.address})
+	e.mu.Lock()
+	queue := e.queue
+	e.queue = nil
+	e.mu.Unlock()
+	for _, d := range queue {
+		l.tell(&engine.DeliveryRefused{Delivery: d.number, Reason: string(NoListener)})
+	}
+}
+
+// Address is where others reach this endpoint.
+func (e *Endpoint) Address() string { return e.address.String() }
+
+// Close stops to listen. The runtime's own endpoint goes with its runtime only.
+func (e *Endpoint) Close() {
+	if e != e.runtime.own {
+		e.end()
+		e.runtime.inbox.put(unregisterInput{e})
+	}
+}
+
+func (e *Endpoint) end() { e.once.Do(func() { close(e.closed) }) }
+
+// Registered waits until the Domain Registry has an entry of this address, so that others find it. The error is an *Error:
+// NameTaken if the address belongs to another runtime.
+func (e *Endpoint) Registered(ctx context.Context) error {
+	select {
+	case <-e.claimed:
+	case <-e.closed:
+		return &Error{Code: Closed, To: e.Address()}
+	case <-ctx.Done():
+		return contextError(ctx)
+	}
+	switch e.code {
+	case 200:
+		return nil
+	case 403:
+		return &Error{Code: NameTaken, To: e.Address()}
+	}
+	return &Error{Code: Refused, To: e.Address(), Err: codeError(e.code)}
+}
+
+// claim records what the Domain Registry answered first. The loop's goroutine calls it.
+func (e *Endpoint) claim(code uint64) {
+	select {
+	case <-e.claimed:
+	default:
+		e.code = code
+		close(e.claimed)
+	}
+}
+
+// push adds a message for whoever takes it.
+func (e *Endpoint) push(d delivery) {
+	e.mu.Lock()
+	e.queue = append(e.queue, d)
+	e.mu.Unlock()
+	e.nudge()
+}
+
+func (e *Endpoint) nudge() {
+	select {
+	case e.ready <- struct{}{}:
+	default:
+	}
+}
+
+func (e *Endpoint) pop() (d delivery, ok bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.queue) == 0 {
+		return d, false
+	}
+	d = e.queue[0]
+	e.queue[0] = delivery{}
+	e.queue = e.queue[1:]
+	if len(e.queue) > 0 {
+		e.nudge()
+	}
+	return d, true
+}
+
+// Receive takes the next message. It fails when ctx or the endpoint ends.
+func (e *Endpoint) Receive(ctx context.Context) (*Message, error) {
+	for {
+		select {
+		case <-e.closed:
+			return nil, &Error{Code: Closed, To: e.Address()}
+		default:
+		}
+		if d, ok := e.pop(); ok {
+			e.runtime.inbox.put(takenInput(d.number))
+			return d.message, nil
+		}
+		select {
+		case <-e.ready:
+		case <-e.closed:
+		case <-ctx.Done():
+			return nil, contextError(ctx)
+		}
+	}
+}
+
+// Messages takes messages one after the other, until ctx or the endpoint ends.
+func (e *Endpoint) Messages(ctx context.Context) iter.Seq[*Message] {
+	return func(yield func(*Message) bool) {
+		for {
+			m, err := e.Receive(ctx)
+			if err != nil || !yield(m) {
+				return
+			}
+		}
+	}
+}
+
+// Listen gives all messages from now on to listener, in a goroutine of its own.
+func (e *Endpoint) Listen(listener Listener) {
+	go func() {
+		for m := range e.Messages(context.Background()) {
+			listener(m)
+		}
+	}()
+}
+
+// takenInput is the number of a delivery that was taken.
+type takenInput uint64
+
+func (in takenInput) apply(l *loop) { l.tell(&engine.DeliveryTaken{Delivery: uint64(in)}) }
+
+// Receive takes the next message to the runtime's own address.
+func (r *Runtime) Receive(ctx context.Context) (*Message, error) { return r.own.Receive(ctx) }
+
+// Messages takes the messages to the runtime's own address.
+func (r *Runtime) Messages(ctx context.Context) iter.Seq[*Message] { return r.own.Messages(ctx) }
+
+// Listen gives the messages to the runtime's own address to listener.
+func (r *Runtime) Listen(listener Listener) { r.own.Listen(listener) }
+
+// Registered is that of the runtime's own address.
+func (r *Runtime) Registered(ctx context.Context) error { return r.own.Registered(ctx) }

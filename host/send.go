@@ -1,0 +1,198 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/hyroute/hyroute/runtime/address"
+	"github.com/hyroute/hyroute/runtime/engine"
+	"github.com/hyroute/hyroute/runtime/message"
+)
+
+// answerTime is how long a request waits for its answer once it left, unless the draft says otherwise.
+const answerTime = 15 * time.Second
+
+// Draft is a message to be sent.
+type Draft struct {
+	From  string // an address that is registered here; empty: the runtime's own
+	To    string
+	Value any // a string, a []byte, a json.RawMessage, or anything that json.Marshal takes
+
+	// Type is what the message is for in the JSON world: create, read, update, delete, subscribe, unsubscribe, forward,
+	// execute or event. Between runtimes of this kind it may be empty.
+	Type string
+	// RelayOnly keeps the message off peer connections.
+	RelayOnly bool
+	// Deadline is how long it may take until it is delivered, or it fails as Expired. 0: 30 s.
+	Deadline time.Duration
+	// AnswerWithin is how long Ask waits for the answer once the message left. 0: 15 s.
+	AnswerWithin time.Duration
+}
+
+// Receipt says how a message went.
+type Receipt struct {
+	// Delivered: its listener has it. If not, a Message Node took it and does not say more.
+	Delivered bool
+	// Path is how it last went.
+	Path Path
+	// Took is how long it took until that was known here.
+	Took time.Duration
+}
+
+// Sent is a message on its way.
+type Sent struct {
+	done    chan struct{}
+	receipt Receipt
+	answer  *Message
+	err     error
+	give    func() // nobody waits any more
+}
+
+// Done is closed when it is known what became of the message.
+func (s *Sent) Done() <-chan struct{} { return s.done }
+
+// Result is how the message went, or an *Error. It waits until that is known.
+func (s *Sent) Result() (Receipt, error) {
+	<-s.done
+	return s.receipt, s.err
+}
+
+// Wait is Result until ctx ends: then the error is an *Error with the code Cancelled, or Expired if ctx had a deadline. The
+// message may be delivered all the same.
+func (s *Sent) Wait(ctx context.Context) (Receipt, error) {
+	select {
+	case <-s.done:
+		return s.receipt, s.err
+	default:
+	}
+	select {
+	case <-s.done:
+		return s.receipt, s.err
+	case <-ctx.Done():
+		s.give()
+		return Receipt{}, contextError(ctx)
+	}
+}
+
+func contextError(ctx context.Context) error {
+	e := &Error{Code: Cancelled, Maybe: true, Err: context.Cause(ctx)}
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		e.Code = Expired
+	}
+	return e
+}
+
+func failed(err error) *Sent {
+	s := &Sent{done: make(chan struct{}), err: err, give: func() {}}
+	close(s.done)
+	return s
+}
+
+// Send sends a value, as Draft.Value, from the runtime's own address and waits until its listener has it; at a Message Node
+// that does not say more, until that took it. The error is an *Error.
+func (r *Runtime) Send(ctx context.Context, to string, value any) error {
+	_, err := r.Post(withDeadline(ctx, Draft{To: to, Value: value})).Wait(ctx)
+	return err
+}
+
+// Request sends a value and waits for the answer. The error is an *Error; an answer with a code of 400 or above is one.
+func (r *Runtime) Request(ctx context.Context, to string, value any) (*Message, error) {
+	return r.Ask(ctx, Draft{To: to, Value: value})
+}
+
+// Ask is Request with all that a draft can say.
+func (r *Runtime) Ask(ctx context.Context, d Draft) (*Message, error) {
+	d = withDeadline(ctx, d)
+	within := d.AnswerWithin
+	if within <= 0 {
+		within = answerTime
+	}
+	s := r.post(d, func(c *message.Content, p *posted) {
+		c.Request, c.ID = true, r.lastID.Add(1)
+		p.request, p.answer = c.ID, milliseconds(within)
+	})
+	_, err := s.Wait(ctx)
+	return s.answer, err
+}
+
+// Post sends a message and does not wait. Messages of one sender to one receiver arrive in the order of the calls.
+func (r *Runtime) Post(d Draft) *Sent {
+	return r.post(d, func(*message.Content, *posted) {})
+}
+
+// withDeadline makes the message expire a little before its sender stops to wait, so that the sender hears why.
+func withDeadline(ctx context.Context, d Draft) Draft {
+	if at, ok := ctx.Deadline(); ok && d.Deadline == 0 {
+		left := time.Until(at)
+		d.Deadline = max(left-min(left/10, 50*time.Millisecond), time.Millisecond)
+	}
+	return d
+}
+
+func milliseconds(d time.Duration) uint64 {
+	return uint64((d + time.Millisecond - 1) / time.Millisecond)
+}
+
+// posted is a message that was posted here.
+type posted struct {
+	from, to address.Address
+	content  []byte // until it is released
+	event    engine.MessagePosted
+	request  uint64 // the id of a request
+	answer   uint64 // ms to wait for the answer
+	plain    bool
+	sent     *Sent
+	start    time.Time
+	path     Path
+	left     bool  // some of it, at least, left this runtime
+	fault    error // it can not go the way that the machine chose
+	settled  bool
+}
+
+// post makes the content and hands it to the loop.
+func (r *Runtime) post(d Draft, kind func(*message.Content, *posted)) *Sent {
+	p := &posted{start: r.options.Clock()}
+	if err := r.write(d, p, kind); err != nil {
+		return failed(err)
+	}
+	p.sent = &Sent{done: make(chan struct{}), give: func() { r.inbox.put(abandoned{p}) }}
+	if r.closing.Load() || !r.inbox.put(postInput{p}) {
+		return failed(&Error{Code: Closed, To: d.To})
+	}
+	return p.sent
+}
+
+func (r *Runtime) write(d Draft, p *posted, kind func(*message.Content, *posted)) error {
+	var err error
+	if p.to, err = address.Parse(d.To); err != nil {
+		return &Error{Code: BadAddress, To: d.To, Err: err}
+	}
+	p.from = r.own.address
+	if d.From != "" {
+		if p.from, err = address.Parse(d.From); err != nil {
+			return &Error{Code: BadAddress, To: d.To, Err: err}
+		}
+	}
+	var c message.Content
+	if c.Form, c.Body, err = encode(d.Value); err != nil {
+		return err
+	}
+	if d.Type != "" {
+		if c.Type = message.TypeNamed(d.Type); c.Type == message.None || c.Type > message.Event {
+			return badOption("%q is no type of message", d.Type)
+		}
+	}
+	kind(&c, p)
+	if p.content, err = c.Append(nil); err != nil {
+		return &Error{Code: UnsupportedPayload, To: d.To, Err: err}
+	}
+	p.event = engine.MessagePosted{From: p.from, To: p.to, Size: len(p.content), Answer: p.answer, Plain: p.plain}
+	if d.Deadline > 0 {
+		p.event.Deadline = milliseconds(d.Deadline)
+	}
+	if d.RelayOnly {
+		p.event.Wish = engine.WishNever
+	}
+	return nil
+}
