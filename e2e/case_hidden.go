@@ -63,7 +63,7 @@ func hiddenTab(ctx context.Context, st *stage) error {
 		return page.Show(ctx)
 	}
 	st.checks = append(st.checks, func(records []history.Record) error {
-		return errors.Join(st.pathKept(records, from, to), onTime(records))
+		return errors.Join(st.pathKept(records, from, to), onTime(records, from, to))
 	})
 	return both(func() error {
 		return both(
@@ -96,29 +96,24 @@ func (st *stage) pathKept(records []history.Record, from, to time.Duration) erro
 	return err
 }
 
-func onTime(records []history.Record) error {
-	if late, which := lateness(records); late > timerAlignment+transit {
-		return fmt.Errorf("a message was %v late (%s): at most %v was wanted", late, which, timerAlignment+transit)
-	}
-	return nil
-}
-
-// lateness is the longest time between posting and delivery, over all messages.
-func lateness(records []history.Record) (longest time.Duration, which string) {
-	posted := map[string]uint64{}
+// onTime says so if a message that was posted between two times was late.
+func onTime(records []history.Record, from, to time.Duration) error {
+	posted := map[string]time.Duration{}
 	for _, r := range records {
-		if r.Kind == history.Posted {
-			posted[r.Message] = r.At
+		if at := time.Duration(r.At) * time.Millisecond; r.Kind == history.Posted && at > from && at < to {
+			posted[r.Message] = at
 		}
 	}
+	var longest time.Duration
+	var which string
 	for _, r := range records {
 		at, ok := posted[r.Message]
-		if r.Kind != history.Delivered || !ok || r.At < at {
-			continue
-		}
-		if late := time.Duration(r.At-at) * time.Millisecond; late > longest {
-			longest, which = late, fmt.Sprintf("%s at %d ms", r.Message, at)
+		if late := time.Duration(r.At)*time.Millisecond - at; ok && r.Kind == history.Delivered && late > longest {
+			longest, which = late, fmt.Sprintf("%s, posted at %v", r.Message, at)
 		}
 	}
-	return longest, which
+	if longest > timerAlignment+transit {
+		return fmt.Errorf("a message was %v late (%s): at most %v was wanted", longest, which, timerAlignment+transit)
+	}
+	return nil
 }
