@@ -80,7 +80,7 @@ function converse(me: Runtime, way: Way): void {
   const stream = new Stream(
     me,
     (path, delay) => {
-      way.took(path);
+      way.saw(path);
       plot.add(path, delay);
       count();
     },
@@ -101,7 +101,6 @@ function converse(me: Runtime, way: Way): void {
     to.value = address;
     clock?.stop();
     clock = address === "" ? undefined : new Clock(me, address);
-    if (address !== "") way.met();
     stream.stop();
     showFlow();
   };
@@ -111,7 +110,7 @@ function converse(me: Runtime, way: Way): void {
   const take = (message: Message) => {
     const { value } = message;
     if (to.value.trim() === "") meet(message.from);
-    if (message.from === to.value) way.took(message.path);
+    if (message.from === to.value) way.saw(message.path);
     if (message.wantsReply) {
       const isClock = typeof value?.clock === "number";
       message.reply(isClock ? { clock: now() } : "this page answers no requests", { code: isClock ? 200 : 400 }).catch(() => undefined);

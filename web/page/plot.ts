@@ -74,7 +74,7 @@ export class Plot {
         cursor: { show: false },
         scales: { x: { time: false, auto: false }, y: { auto: false } },
         axes: [
-          { ...axis, size: 28, space: 60, values: (_plot, ticks) => ticks.map((tick) => `${Math.round(tick - Date.now() / 1000)} s`) },
+          { ...axis, size: 28, splits: (_plot, _axis, _min, end) => [-60, -45, -30, -15, 0].map((ago) => end + ago), values: () => ["-60 s", "-45", "-30", "-15", "now"] },
           { ...axis, size: 44, space: 30 },
         ],
         series: [{}, points("--direct"), points("--relay")],

@@ -26,7 +26,7 @@ export class Way {
       this.#said("The direct path may return. After a break it is tried again a little later each time.");
       this.#show();
     };
-    me.on("path", ({ path }) => this.took(path, true));
+    me.on("path", ({ path }) => this.#took(path));
     me.on("status", (status) => {
       if (status.kind === "peer") {
         const live = status.status === "live";
@@ -40,20 +40,20 @@ export class Way {
       }
       this.#show();
     });
+    this.#show();
     me.on("gap", () => this.#said("The other side started over: something it sent before may be missing."));
     me.on("reset", ({ doubt }) => this.#said(`The other side started over; ${doubt} of your messages may not have arrived.`));
   }
 
-  /** Messages go on that path. */
-  took(path: Path | undefined, changed = false): void {
-    if (path === "local" || path === undefined || path === this.#path) return;
-    if (changed || this.#path !== undefined) this.#said(path === "direct" ? "Messages go directly now." : "Messages go by the server now.");
-    this.#path = path;
-    this.#show();
+  /** A message went or came on that path: the way, as long as nothing else is known. */
+  saw(path: Path | undefined): void {
+    if (this.#path === undefined) this.#took(path);
   }
 
-  /** There is somebody to talk to. */
-  met(): void {
+  #took(path: Path | undefined): void {
+    if (path === "local" || path === undefined || path === this.#path) return;
+    this.#said(path === "direct" ? "Messages go directly now." : "Messages go by the server now.");
+    this.#path = path;
     this.#show();
   }
 

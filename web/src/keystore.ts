@@ -52,13 +52,15 @@ export async function rememberDomain(url: string, domain: string): Promise<void>
 
 async function takeSlot(locks: LockManager): Promise<{ slot: number; release: () => void }> {
   const last = lastSlot();
-  for (let slot = last; ; slot = slot === last && last !== 0 ? 0 : slot + 1) {
+  // The one that this tab had, then all from the first.
+  for (let i = -1; ; i++) {
+    const slot = i < 0 ? last : i;
     if (held.has(slot)) continue;
     const name = `hyroute key ${slot}`;
     // The page that this one replaces may not have let go yet.
     const release =
       (await acquire(locks, name, { ifAvailable: true })) ??
-      (slot === last && cameBack() ? await acquire(locks, name, { signal: AbortSignal.timeout(reloadWait) }) : undefined);
+      (i < 0 && cameBack() ? await acquire(locks, name, { signal: AbortSignal.timeout(reloadWait) }) : undefined);
     if (!release) continue;
     held.add(slot);
     keepSlot(slot);

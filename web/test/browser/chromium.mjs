@@ -3,10 +3,10 @@ import { createServer } from "node:http";
 import { chromium } from "playwright-core";
 
 /** Starts Chromium with a profile of its own. */
-export function browser() {
+export function browser(more = []) {
   return chromium.launch({
     executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
-    args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+    args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", ...more],
   });
 }
 
