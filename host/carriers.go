@@ -171,6 +171,18 @@ func (l *loop) sink(number uint64) func(stubs.Event) {
 	}
 }
 
+// BreakDirect closes all peer connections as a fault would, behind the machine's back. It is for tests and demonstrations:
+// messages go on by the Message Node, and new connections are made.
+func (r *Runtime) BreakDirect() { r.inbox.put(breakInput{}) }
+
+type breakInput struct{}
+
+func (breakInput) apply(l *loop) {
+	for _, p := range l.peers {
+		p.stub.Break()
+	}
+}
+
 // signalInput is a signal that came in, or why it was dropped.
 type signalInput struct {
 	signal p2p.Incoming

@@ -63,6 +63,16 @@ func (s *Stub) Close() {
 // Done is closed when nothing of the stub is left, after Close or a loss.
 func (s *Stub) Done() <-chan struct{} { return s.done }
 
+// Break closes the connection as a fault would: the stub reports a loss. It is for tests and demonstrations.
+func (s *Stub) Break() {
+	s.do(func() error {
+		if s.connection == nil {
+			return nil
+		}
+		return s.connection.Close()
+	})
+}
+
 func (s *Stub) emit(e stubs.Event) {
 	s.mu.Lock()
 	reports := s.reports
