@@ -33,12 +33,16 @@ func firstMessage(ctx context.Context, st *stage) error {
 		return err
 	}
 	var lock sync.Mutex
-	var open time.Time
+	var open, left time.Time // the sender's WebSocket is open; its first session frame came out at the node
+	var said opcodes
 	far, err := delay.Listen(lan.NodeIP+":0", nodeAddress, oneWay, func(way delay.Direction, at time.Time, b []byte) {
 		lock.Lock()
 		defer lock.Unlock()
-		if way == delay.ToClient && open.IsZero() && bytes.HasPrefix(b, upgraded) {
+		switch {
+		case way == delay.ToClient && open.IsZero() && bytes.HasPrefix(b, upgraded):
 			open = at
+		case way == delay.ToServer && left.IsZero() && bytes.IndexByte(said.read(b), binaryFrame) >= 0:
+			left = at.Add(-oneWay)
 		}
 	})
 	if err != nil {
@@ -64,19 +68,22 @@ func firstMessage(ctx context.Context, st *stage) error {
 	lock.Lock()
 	defer lock.Unlock()
 	var wrong error
-	if open.IsZero() {
-		return errors.New("the sender's WebSocket was never seen to open")
+	if open.IsZero() || left.IsZero() {
+		return errors.New("the sender's WebSocket was never seen to open, or no session frame went through it")
 	}
 	took := float64(delivered.at.Sub(open)) / float64(2*oneWay)
 	if took > inRoundTrips {
 		wrong = fmt.Errorf("the first message took %.2f round trips after the WebSocket was open: at most %.1f were wanted", took, inRoundTrips)
 	}
 	for _, s := range st.sides() {
-		if made := s.news.of(eventConnection); len(made) > 0 && made[0].at.Before(delivered.at) {
-			wrong = errors.Join(wrong, fmt.Errorf("%s made a peer connection before the first message was delivered", s.name))
+		if made := s.news.of(eventConnection); len(made) > 0 && made[0].at.Before(left) {
+			wrong = errors.Join(wrong, fmt.Errorf("%s made a peer connection before the first message left", s.name))
 		}
 	}
 	st.note("the first message took %.2f round trips after the WebSocket was open", took)
+	for _, posted := range st.a.news.of(eventPosted) {
+		st.note("after it was open: posted %v, left %v, delivered %v", posted.at.Sub(open), left.Sub(open), delivered.at.Sub(open))
+	}
 	return wrong
 }
 
