@@ -7,25 +7,25 @@ import (
 
 // handed is a message that a listener of this runtime was given: one posted here, a plain one, or one of a session.
 type handed struct {
+	id      uint64
 	message *message
 	json    uint64
 	receipt session.Receipt
 }
 
+func (h *handed) number() uint64 { return h.id }
+
 func (e *Engine) hand(h handed) uint64 {
 	e.ids.delivery++
-	e.handed[e.ids.delivery] = h
-	return e.ids.delivery
+	h.id = e.ids.delivery
+	e.handed[h.id] = &h
+	return h.id
 }
 
 // arrived takes a message from a session: its sender must live where it came from, and somebody must listen here.
 func (e *Engine) arrived(a *session.Arrived) {
 	if !e.resolver.Listens(a.To) {
-		code := uint8(session.RefuseMoved)
-		if a.To.Within(e.config.Runtime) || a.To.Class() != address.Entity || e.resolver.Listens(a.To.Entity()) {
-			code = session.RefuseNoListener
-		}
-		e.refuseArrival(a, code)
+		e.refuseArrival(a, e.absence(a.To))
 		return
 	}
 	if a.From.Within(a.Peer) {
@@ -40,12 +40,15 @@ func (e *Engine) arrived(a *session.Arrived) {
 	l := e.lookups[entity]
 	waits := l != nil && len(l.arrivals) > 0
 	if known := e.resolver.Known(entity); !waits && known != nil && !known.Runtime.IsZero() {
-		if known.Runtime == a.Peer {
+		switch {
+		case known.Runtime == a.Peer:
 			e.handOver(a)
-		} else {
+			return
+		case e.resolver.Recent(entity):
 			e.refuseArrival(a, session.RefuseNotBound)
+			return
 		}
-		return
+		// It may have moved there since.
 	}
 	l = e.lookup(entity, entity.Domain())
 	l.arrivals = append(l.arrivals, a)
@@ -54,8 +57,20 @@ func (e *Engine) arrived(a *session.Arrived) {
 	}
 }
 
-// handOver gives a session's message to its listener.
+// absence is the code of the refusal where nobody listens at to.
+func (e *Engine) absence(to address.Address) uint8 {
+	if to.Within(e.config.Runtime) || to.Class() != address.Entity || e.resolver.Listens(to.Entity()) {
+		return session.RefuseNoListener
+	}
+	return session.RefuseMoved
+}
+
+// handOver gives a session's message to its listener, who may have left while the sender was looked up.
 func (e *Engine) handOver(a *session.Arrived) {
+	if !e.resolver.Listens(a.To) {
+		e.refuseArrival(a, e.absence(a.To))
+		return
+	}
 	path := "relay"
 	if a.Direct {
 		path = "direct"
@@ -82,8 +97,8 @@ func (e *Engine) jsonReceived(ev *JSONReceived) {
 }
 
 func (e *Engine) deliveryTaken(d uint64) {
-	h, ok := e.handed[d]
-	if !ok {
+	h := e.handed[d]
+	if h == nil {
 		return
 	}
 	delete(e.handed, d)
@@ -99,8 +114,8 @@ func (e *Engine) deliveryTaken(d uint64) {
 }
 
 func (e *Engine) deliveryRefused(d uint64, reason string) {
-	h, ok := e.handed[d]
-	if !ok {
+	h := e.handed[d]
+	if h == nil {
 		return
 	}
 	delete(e.handed, d)

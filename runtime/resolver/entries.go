@@ -7,13 +7,14 @@ type Entry struct {
 	Runtime  address.Address // where it lives; zero: nowhere now
 	Sessions bool            // that runtime speaks sessions
 	Code     uint64          // of the answer
+	entity   address.Address
 	until    uint64
 	use      uint64
 }
 
 // Remember notes the registry's answer about an entity.
 func (r *Resolver) Remember(entity address.Address, code uint64, runtime address.Address, sessions bool) {
-	e := &Entry{Code: code}
+	e := &Entry{Code: code, entity: entity}
 	switch {
 	case code == 200 && runtime == r.self:
 		// Nobody listens here: the entry is about to go.
@@ -58,6 +59,12 @@ func (r *Resolver) Known(entity address.Address) *Entry {
 	r.uses++
 	e.use = r.uses
 	return e
+}
+
+// Recent says whether it was found only just now where an entity lives, so that asking again would tell nothing new.
+func (r *Resolver) Recent(entity address.Address) bool {
+	e := r.entries[entity]
+	return e != nil && !e.Runtime.IsZero() && r.now+r.numbers.Found < e.until+r.numbers.Absent
 }
 
 // Stale is what was last known of an entity, however old.

@@ -31,6 +31,7 @@ type node struct {
 // entryOf is an entry of the Domain Registry.
 type entryOf struct {
 	runtime  address.Address
+	life     int    // of the body that created it
 	expires  uint64 // ms of the world
 	sessions bool
 	away     bool
@@ -76,13 +77,16 @@ func (n *node) attach(s *socket) (resumed bool) {
 		}
 	}
 	n.remembers[url] = true
+	if !resumed {
+		return false
+	}
 	for _, a := range n.sortedEntries() {
 		if e := n.entries[a]; e.runtime.String() == url && e.away {
 			e.away = false
 			n.notify(a, "live")
 		}
 	}
-	return resumed
+	return true
 }
 
 // detach forgets a socket; the entries of its runtime count as away after a while.

@@ -39,7 +39,7 @@ func (n *node) create(s *socket, job uint64, a address.Address, expires uint64) 
 		return
 	}
 	fresh := e == nil || e.away || e.runtime != s.body.url
-	n.entries[a.String()] = &entryOf{runtime: s.body.url, sessions: true}
+	n.entries[a.String()] = &entryOf{runtime: s.body.url, life: s.life, sessions: true}
 	n.extend(a.String(), expires)
 	n.answer(s, engine.RegistryAnswered{Job: job, Code: 200})
 	if fresh {

@@ -86,7 +86,7 @@ func (w *World) probe() {
 		for _, b := range w.bodies {
 			for _, to := range w.bodies {
 				from, target := b.listening(), to.listening()
-				if b == to || from == nil || target == nil || !b.alive || w.failure != nil {
+				if b == to || from == nil || target == nil || !b.alive || w.failure != nil || w.orphaned(from) || w.orphaned(target) {
 					continue
 				}
 				b.post(from.address, target.address, 40, Action{})
@@ -100,6 +100,26 @@ func (w *World) probe() {
 			}
 		}
 	}
+}
+
+// orphaned says whether the Domain Registry still has an entry that a former life of some body made for this address
+// elsewhere: until it expires nobody else can have it.
+func (w *World) orphaned(e *endpoint) bool {
+	entry := w.node(e.address.Domain()).entries[e.address.String()]
+	if entry == nil {
+		return false
+	}
+	owner := w.body(entry.runtime)
+	return owner != nil && owner.life != entry.life && !owner.has(e)
+}
+
+func (b *body) has(e *endpoint) bool {
+	for _, x := range b.endpoints {
+		if x == e {
+			return true
+		}
+	}
+	return false
 }
 
 func (b *body) listening() *endpoint {
