@@ -13,13 +13,19 @@ const MaxLength = 512
 // Address is a parsed address in canonical form. The zero value is no address. Two addresses are the same if and only
 // if they are ==.
 type Address struct {
-	url        string
-	class      Class
-	hostStart  uint16
-	hostEnd    uint16
-	entityEnd  uint16 // after the first path segment
-	schemeSize uint16
+	url   string
+	parts parts
 }
+
+// parts says what url is made of. It is one number so that comparing addresses, and keeping them as keys, stays cheap: from the
+// lowest bits up, 8 of the class, 8 of the length of the scheme, 16 of the end of the host, 16 of the end of the first
+// path segment.
+type parts uint64
+
+func (p parts) class() Class   { return Class(p & 0xff) }
+func (p parts) schemeEnd() int { return int(p >> 8 & 0xff) }
+func (p parts) hostEnd() int   { return int(p >> 16 & 0xffff) }
+func (p parts) entityEnd() int { return int(p >> 32 & 0xffff) }
 
 // Parse reads scheme "://" host [ "/" path ]. The ASCII letters of scheme and host are put in lower case, hyperty-runtime
 // becomes runtime, and one trailing slash goes. Everything else stays as it is: two paths that differ in a byte are two addresses.
@@ -39,7 +45,7 @@ func Parse(s string) (Address, error) {
 		return Address{}, malformed(s, "no \"://\" after the scheme")
 	}
 	if !validScheme(scheme) {
-		return Address{}, malformed(s, "a scheme is letters, digits and \"-\"")
+		return Address{}, malformed(s, "a scheme is at most 64 letters, digits and \"-\"")
 	}
 	host, path := rest, ""
 	if i := strings.IndexByte(rest, '/'); i >= 0 {
@@ -50,7 +56,7 @@ func Parse(s string) (Address, error) {
 	}
 	for i := 0; i < len(host); i++ {
 		if !hostByte(host[i]) {
-			return Address{}, malformed(s, "the host holds "+strconv.QuoteToASCII(host[i:i+1]))
+			return Address{}, malformed(s, "the host holds "+quote(host[i:i+1]))
 		}
 	}
 	if strings.HasSuffix(host, "@") {
@@ -58,7 +64,7 @@ func Parse(s string) (Address, error) {
 	}
 	for i := 0; i < len(path); i++ {
 		if c := path[i]; c <= ' ' || c == 0x7f || c == '?' || c == '"' || c == '<' || c == '>' || c == '\\' {
-			return Address{}, malformed(s, "the path holds "+strconv.QuoteToASCII(path[i:i+1]))
+			return Address{}, malformed(s, "the path holds "+quote(path[i:i+1]))
 		}
 	}
 	if strings.Contains(path, "//") {
@@ -89,14 +95,10 @@ func build(scheme, host, path string) Address {
 	if i := strings.IndexByte(strings.TrimPrefix(path, "/"), '/'); i >= 0 {
 		entity = i + 1
 	}
-	start := len(scheme) + 3
+	hostEnd := len(scheme) + 3 + len(host)
 	return Address{
-		url:        scheme + "://" + host + path,
-		class:      classOf(scheme, host, path),
-		schemeSize: uint16(len(scheme)),
-		hostStart:  uint16(start),
-		hostEnd:    uint16(start + len(host)),
-		entityEnd:  uint16(start + len(host) + entity),
+		url:   scheme + "://" + host + path,
+		parts: parts(classOf(scheme, host, path)) | parts(len(scheme))<<8 | parts(hostEnd)<<16 | parts(hostEnd+entity)<<32,
 	}
 }
 
@@ -120,11 +122,28 @@ func malformed(s, why string) error {
 	if len(s) > 80 {
 		s = s[:80] + "..."
 	}
-	return errors.New("address: " + strconv.QuoteToASCII(s) + ": " + why)
+	return errors.New("address: " + quote(s) + ": " + why)
+}
+
+// quote shows text in which anything but printable ASCII stands as \xNN.
+func quote(s string) string {
+	const hex = "0123456789abcdef"
+	b := []byte{'"'}
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '"' || c == '\\':
+			b = append(b, '\\', c)
+		case c < ' ' || c > '~':
+			b = append(b, '\\', 'x', hex[c>>4], hex[c&15])
+		default:
+			b = append(b, c)
+		}
+	}
+	return string(append(b, '"'))
 }
 
 func validScheme(s string) bool {
-	if s == "" || s[0] == '-' {
+	if s == "" || len(s) > 64 || s[0] == '-' {
 		return false
 	}
 	for i := 0; i < len(s); i++ {
@@ -151,16 +170,16 @@ func (a Address) String() string { return a.url }
 func (a Address) IsZero() bool { return a.url == "" }
 
 // Class is the row of the routing table that a belongs to.
-func (a Address) Class() Class { return a.class }
+func (a Address) Class() Class { return a.parts.class() }
 
 // Scheme is the part before "://".
-func (a Address) Scheme() string { return a.url[:a.schemeSize] }
+func (a Address) Scheme() string { return a.url[:a.parts.schemeEnd()] }
 
 // Host is the part between "://" and the path, port and user included.
-func (a Address) Host() string { return a.url[a.hostStart:a.hostEnd] }
+func (a Address) Host() string { return a.url[a.parts.schemeEnd()+3 : a.parts.hostEnd()] }
 
 // Path is empty or begins with a slash.
-func (a Address) Path() string { return a.url[a.hostEnd:] }
+func (a Address) Path() string { return a.url[a.parts.hostEnd():] }
 
 // Domain is whose Message Node and Domain Registry answer for a: the host without a leading "msg-node." or "registry.",
 // and without a user. It is empty for global:// addresses, which belong to whichever domain asks.
@@ -183,17 +202,17 @@ func (a Address) Domain() string {
 // Entity is a without what comes after the first path segment: the thing that the Domain Registry has an entry of, or
 // the runtime that a component belongs to.
 func (a Address) Entity() Address {
-	if int(a.entityEnd) == len(a.url) {
+	if a.parts.entityEnd() == len(a.url) {
 		return a
 	}
-	a.url = a.url[:a.entityEnd]
-	a.class = classOf(a.Scheme(), a.Host(), a.Path())
+	a.url = a.url[:a.parts.entityEnd()]
+	a.parts = a.parts&^0xff | parts(classOf(a.Scheme(), a.Host(), a.Path()))
 	return a
 }
 
 // IsRuntime says whether a is a runtime URL itself, and not a component of one.
 func (a Address) IsRuntime() bool {
-	return a.class == Runtime && int(a.entityEnd) == len(a.url)
+	return a.parts.class() == Runtime && a.parts.entityEnd() == len(a.url)
 }
 
 // Within says whether a is the entity or runtime b, or lies below it.
@@ -201,7 +220,7 @@ func (a Address) Within(b Address) bool { return !a.IsZero() && a.Entity() == b 
 
 // ID is the first path segment.
 func (a Address) ID() string {
-	return strings.TrimPrefix(a.url[a.hostEnd:a.entityEnd], "/")
+	return strings.TrimPrefix(a.url[a.parts.hostEnd():a.parts.entityEnd()], "/")
 }
 
 // Join is a component or a sub-resource of a. sub has no leading slash.

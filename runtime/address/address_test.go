@@ -69,7 +69,7 @@ func TestParseRefuses(t *testing.T) {
 		{"hyperty://user@/x", "after the user"},
 		{"hyperty://d/x?q", "path holds \"?\""},
 		{"hyperty://d/x y", "path holds \" \""},
-		{"hyperty://d/x\n", "path holds \"\\n\""},
+		{"hyperty://d/x\n", "path holds \"\\x0a\""},
 		{"hyperty://d/x\x7f", "path holds"},
 		{"hyperty://d/\"", "path holds"},
 		{"hyperty://d/<x", "path holds"},

@@ -1,12 +1,11 @@
 package engine
 
 import (
-	"cmp"
 	"errors"
-	"slices"
 
 	"github.com/hyroute/hyroute/runtime/address"
 	"github.com/hyroute/hyroute/runtime/agenda"
+	"github.com/hyroute/hyroute/runtime/order"
 	"github.com/hyroute/hyroute/runtime/random"
 	"github.com/hyroute/hyroute/runtime/resolver"
 	"github.com/hyroute/hyroute/runtime/session"
@@ -46,9 +45,9 @@ type Engine struct {
 	peerings  map[address.Address]*peering
 	stubs     map[uint64]*peering
 	invited   []uint64 // when others asked for a peer connection, in the last minute
-	handed    map[uint64]handed
+	handed    map[uint64]*handed
 	flights   map[flight]int
-	routes    map[flow]string
+	routes    map[flow]*route
 	alarms    agenda.Agenda[alarm]
 }
 
@@ -91,9 +90,9 @@ func empty(c Config) *Engine {
 		jobs:      map[uint64]job{},
 		peerings:  map[address.Address]*peering{},
 		stubs:     map[uint64]*peering{},
-		handed:    map[uint64]handed{},
+		handed:    map[uint64]*handed{},
 		flights:   map[flight]int{},
-		routes:    map[flow]string{},
+		routes:    map[flow]*route{},
 	}
 }
 
@@ -302,6 +301,6 @@ func inOrder[K comparable, V numbered](table map[K]V) []V {
 	for _, v := range table {
 		all = append(all, v)
 	}
-	slices.SortFunc(all, func(a, b V) int { return cmp.Compare(a.number(), b.number()) })
+	order.Sort(len(all), func(i, j int) bool { return all[i].number() < all[j].number() }, func(i, j int) { all[i], all[j] = all[j], all[i] })
 	return all
 }

@@ -36,6 +36,15 @@ type flow struct {
 	wish     Wish
 }
 
+// route is the decision recorded last for a flow.
+type route struct {
+	id   uint64
+	flow flow
+	key  string
+}
+
+func (r *route) number() uint64 { return r.id }
+
 // flight counts the messages to an entity that the session with a peer has.
 type flight struct{ entity, peer address.Address }
 
@@ -90,13 +99,14 @@ func (e *Engine) note(m *message, r resolver.Route) {
 	f := flow{m.from, m.to, m.wish}
 	ev := &Routed{From: m.from, To: m.to, By: r.By.String(), Stub: r.Stub, Peer: r.Peer, Reason: r.Reason, Steps: r.Steps}
 	key := ev.By + " " + ev.Peer.String() + " " + ev.Reason + " " + string(ev.Steps)
-	if e.routes[f] == key {
+	last := e.routes[f]
+	if last != nil && last.key == key {
 		return
 	}
 	if len(e.routes) >= e.numbers.Flows {
-		e.routes = map[flow]string{}
+		e.routes = map[flow]*route{}
 	}
-	e.routes[f] = key
+	e.routes[f] = &route{e.newID(), f, key}
 	e.emit(ev)
 }
 

@@ -1,10 +1,8 @@
 package engine
 
 import (
-	"cmp"
 	"errors"
 
-	"github.com/hyroute/hyroute/runtime/address"
 	"github.com/hyroute/hyroute/runtime/session"
 	"github.com/hyroute/hyroute/runtime/snapshot"
 )
@@ -77,42 +75,33 @@ func (e *Engine) snapshot(c *snapshot.Codec) {
 	e.snapshotEndpoints(c)
 	e.snapshotLookups(c)
 	e.snapshotPeerings(c)
-	snapshot.Map(c, &e.handed, cmp.Compare[uint64], func(d *uint64, h *handed) {
-		c.Uint64(d)
-		e.messageReference(c, &h.message)
-		c.Uint64(&h.json)
-		snapshotReceipt(c, &h.receipt)
+	given := inOrder(e.handed)
+	snapshot.Slice(c, &given, func(h **handed) {
+		if c.Reading() {
+			*h = &handed{}
+		}
+		x := *h
+		c.Uint64(&x.id)
+		e.messageReference(c, &x.message)
+		c.Uint64(&x.json)
+		snapshotReceipt(c, &x.receipt)
+		e.handed[x.id] = x
 	})
-	snapshot.Map(c, &e.flights, compareFlights, func(f *flight, n *int) {
-		c.Address(&f.entity)
-		c.Address(&f.peer)
-		c.Int(n)
-	})
-	snapshot.Map(c, &e.routes, compareFlows, func(f *flow, key *string) {
-		wish := uint8(f.wish)
-		c.Address(&f.from)
-		c.Address(&f.to)
+	routes := inOrder(e.routes)
+	snapshot.Slice(c, &routes, func(r **route) {
+		if c.Reading() {
+			*r = &route{}
+		}
+		x := *r
+		wish := uint8(x.flow.wish)
+		c.Uint64(&x.id)
+		c.Address(&x.flow.from)
+		c.Address(&x.flow.to)
 		c.Byte(&wish)
-		f.wish = Wish(wish)
-		c.String(key)
+		x.flow.wish = Wish(wish)
+		c.String(&x.key)
+		e.routes[x.flow] = x
 	})
-}
-
-func compareFlights(a, b flight) int {
-	if x := snapshot.ByAddress(a.entity, b.entity); x != 0 {
-		return x
-	}
-	return snapshot.ByAddress(a.peer, b.peer)
-}
-
-func compareFlows(a, b flow) int {
-	if x := snapshot.ByAddress(a.from, b.from); x != 0 {
-		return x
-	}
-	if x := snapshot.ByAddress(a.to, b.to); x != 0 {
-		return x
-	}
-	return cmp.Compare(a.wish, b.wish)
 }
 
 func snapshotReceipt(c *snapshot.Codec, r *session.Receipt) {
@@ -162,7 +151,8 @@ func (e *Engine) messageReference(c *snapshot.Codec, m **message) {
 }
 
 func (e *Engine) snapshotMessages(c *snapshot.Codec) {
-	snapshot.Map(c, &e.messages, cmp.Compare[uint64], func(msg *uint64, m **message) {
+	messages := inOrder(e.messages)
+	snapshot.Slice(c, &messages, func(m **message) {
 		if c.Reading() {
 			*m = &message{}
 		}
@@ -183,11 +173,14 @@ func (e *Engine) snapshotMessages(c *snapshot.Codec) {
 		c.Bool(&x.settled)
 		c.String(&x.why)
 		e.nodeReference(c, &x.node)
-		*msg = x.msg
+		e.messages[x.msg] = x
 	})
 	if c.Reading() {
-		for _, m := range inOrder(e.messages) {
+		for _, m := range messages {
 			e.at(m.id, m)
+			if !m.peer.IsZero() {
+				e.flights[flight{m.to.Entity(), m.peer}]++
+			}
 			if m.node != nil {
 				m.node.waiting = append(m.node.waiting, m)
 				m.node.bytes += m.size
@@ -197,7 +190,8 @@ func (e *Engine) snapshotMessages(c *snapshot.Codec) {
 }
 
 func (e *Engine) snapshotEndpoints(c *snapshot.Codec) {
-	snapshot.Map(c, &e.endpoints, snapshot.ByAddress, func(a *address.Address, p **endpoint) {
+	endpoints, farewells := inOrder(e.endpoints), inOrder(e.farewells)
+	snapshot.Slice(c, &endpoints, func(p **endpoint) {
 		if c.Reading() {
 			*p = &endpoint{}
 		}
@@ -210,9 +204,9 @@ func (e *Engine) snapshotEndpoints(c *snapshot.Codec) {
 		c.Byte(&state)
 		x.state = endpointState(state)
 		e.nodeReference(c, &x.node)
-		*a = x.address
+		e.endpoints[x.address] = x
 	})
-	snapshot.Map(c, &e.farewells, snapshot.ByAddress, func(a *address.Address, f **farewell) {
+	snapshot.Slice(c, &farewells, func(f **farewell) {
 		if c.Reading() {
 			*f = &farewell{}
 		}
@@ -221,15 +215,15 @@ func (e *Engine) snapshotEndpoints(c *snapshot.Codec) {
 		c.Address(&x.address)
 		c.Uint64(&x.job)
 		e.nodeReference(c, &x.node)
-		*a = x.address
+		e.farewells[x.address] = x
 	})
 	if c.Reading() {
-		for _, f := range inOrder(e.farewells) {
+		for _, f := range farewells {
 			if f.job != 0 {
 				e.jobs[f.job] = f
 			}
 		}
-		for _, p := range inOrder(e.endpoints) {
+		for _, p := range endpoints {
 			e.resolver.Listen(p.address)
 			e.at(p.id, p)
 			if p.job != 0 {
@@ -240,7 +234,8 @@ func (e *Engine) snapshotEndpoints(c *snapshot.Codec) {
 }
 
 func (e *Engine) snapshotLookups(c *snapshot.Codec) {
-	snapshot.Map(c, &e.lookups, snapshot.ByAddress, func(a *address.Address, l **lookup) {
+	lookups := inOrder(e.lookups)
+	snapshot.Slice(c, &lookups, func(l **lookup) {
 		if c.Reading() {
 			*l = &lookup{}
 		}
@@ -266,10 +261,10 @@ func (e *Engine) snapshotLookups(c *snapshot.Codec) {
 			c.Address(&y.To)
 			c.Bool(&y.Direct)
 		})
-		*a = x.entity
+		e.lookups[x.entity] = x
 	})
 	if c.Reading() {
-		for _, l := range inOrder(e.lookups) {
+		for _, l := range lookups {
 			e.at(l.id, l)
 			if l.job != 0 {
 				e.jobs[l.job] = l
@@ -285,7 +280,8 @@ func (e *Engine) snapshotLookups(c *snapshot.Codec) {
 }
 
 func (e *Engine) snapshotPeerings(c *snapshot.Codec) {
-	snapshot.Map(c, &e.peerings, snapshot.ByAddress, func(a *address.Address, p **peering) {
+	peerings := inOrder(e.peerings)
+	snapshot.Slice(c, &peerings, func(p **peering) {
 		if c.Reading() {
 			*p = &peering{}
 		}
@@ -298,11 +294,11 @@ func (e *Engine) snapshotPeerings(c *snapshot.Codec) {
 		c.Byte(&state)
 		x.state = peeringState(state)
 		c.Bool(&x.sent)
-		*a = x.peer
+		e.peerings[x.peer] = x
 	})
 	snapshot.Slice(c, &e.invited, c.Uint64)
 	if c.Reading() {
-		for _, p := range inOrder(e.peerings) {
+		for _, p := range peerings {
 			e.at(p.id, p)
 			if p.stub != 0 {
 				e.stubs[p.stub] = p

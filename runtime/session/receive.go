@@ -42,7 +42,8 @@ const (
 // defines it again: it does so after everything that it had sent before it knew, so that nothing overtakes what was refused.
 type inflow struct {
 	flow
-	moved bool
+	defined bool
+	moved   bool
 }
 
 // done is up to where everything was taken: always the end of a message.
@@ -105,7 +106,7 @@ func (s *Session) follow(t *Table, h *frame.Hello) bool {
 	first := s.rinc == 0
 	s.followed(t, h.Src, 0)
 	s.owed, s.owedCost = nil, 0
-	s.incoming = map[uint64]inflow{}
+	s.incoming = nil
 	if !first {
 		s.epoch++
 	}
@@ -231,11 +232,21 @@ func (s *Session) take(t *Table, n uint64, a *arrived) {
 func (s *Session) define(t *Table, a *arrived) {
 	from, err1 := address.Parse(a.From)
 	to, err2 := address.Parse(a.To)
-	if err1 != nil || err2 != nil || a.Flow >= uint64(t.numbers.Flows) {
-		delete(s.incoming, a.Flow)
+	if a.Flow >= uint64(t.numbers.Flows) {
 		return
 	}
-	s.incoming[a.Flow] = inflow{flow: flow{from, to}}
+	for uint64(len(s.incoming)) <= a.Flow {
+		s.incoming = append(s.incoming, inflow{})
+	}
+	s.incoming[a.Flow] = inflow{flow: flow{from, to}, defined: err1 == nil && err2 == nil}
+}
+
+// inflow is the flow with that index; one that is not defined if there is none.
+func (s *Session) inflow(index uint64) *inflow {
+	if index < uint64(len(s.incoming)) {
+		return &s.incoming[index]
+	}
+	return &inflow{}
 }
 
 func (s *Session) dropOpen(t *Table) {
@@ -250,8 +261,8 @@ func (s *Session) handOver(t *Table, direct bool) {
 	s.open = opened{}
 	s.owed = append(s.owed, owed{begin: o.first, end: o.last, cost: o.size, flow: o.flow})
 	s.owedCost += o.size
-	x, ok := s.incoming[o.flow]
-	if !ok || o.tooBig || x.moved {
+	x := s.inflow(o.flow)
+	if !x.defined || o.tooBig || x.moved {
 		if !o.tooBig {
 			t.act(&Drop{Session: s.id, First: s.held(o.first), Last: s.held(o.last)})
 		}
@@ -306,9 +317,8 @@ func (s *Session) refuse(end uint64, code uint8) {
 	for i := range s.owed {
 		if o := &s.owed[i]; o.end == end && o.state == handed {
 			o.state, o.code = refusing, code
-			if x, ok := s.incoming[o.flow]; ok && code == RefuseMoved {
-				x.moved = true
-				s.incoming[o.flow] = x
+			if code == RefuseMoved {
+				s.inflow(o.flow).moved = true
 			}
 			s.controls = append(s.controls, s.refusal(o))
 			return
@@ -347,11 +357,16 @@ func (s *Session) refused(t *Table, a *arrived) {
 	if !mine {
 		return
 	}
-	outcome := map[uint8]Outcome{
-		RefuseNoListener: PeerNoListener, RefuseMoved: PeerMoved, RefuseNotBound: PeerNotBound, RefuseForbidden: PeerForbidden,
-	}[a.Code]
-	if outcome == 0 {
-		outcome = PeerUnsupported
+	outcome := PeerUnsupported
+	switch a.Code {
+	case RefuseNoListener:
+		outcome = PeerNoListener
+	case RefuseMoved:
+		outcome = PeerMoved
+	case RefuseNotBound:
+		outcome = PeerNotBound
+	case RefuseForbidden:
+		outcome = PeerForbidden
 	}
 	for _, m := range s.outstanding {
 		if m.end == a.Number {

@@ -13,25 +13,33 @@ type relay struct {
 	given   allowance
 	next    uint64
 	out     map[address.Address]uint64
-	named   map[uint64]address.Address
-	in      map[uint64]address.Address
+	named   []address.Address // by handle
+	in      []address.Address // by handle
 }
 
 func (t *Table) relay(stub uint64) *relay {
-	r := t.relays[stub]
+	r := t.findRelay(stub)
 	if r == nil {
 		r = &relay{stub: stub}
 		r.forgetHandles()
-		t.relays[stub] = r
+		t.relays = append(t.relays, r)
 	}
 	return r
+}
+
+func (t *Table) findRelay(stub uint64) *relay {
+	for _, r := range t.relays {
+		if r.stub == stub {
+			return r
+		}
+	}
+	return nil
 }
 
 func (r *relay) forgetHandles() {
 	r.next = 0
 	r.out = map[address.Address]uint64{}
-	r.named = map[uint64]address.Address{}
-	r.in = map[uint64]address.Address{}
+	r.named, r.in = nil, nil
 }
 
 // handle is the one that stands for url on this socket. It is defined first if need be; the oldest one is used again
@@ -42,10 +50,11 @@ func (r *relay) handle(t *Table, url address.Address) uint64 {
 	}
 	r.next = r.next%frame.MaxHandle + 1
 	h := r.next
-	if old, ok := r.named[h]; ok {
-		delete(r.out, old)
+	if h < uint64(len(r.named)) {
+		delete(r.out, r.named[h])
 	}
-	r.out[url], r.named[h] = h, url
+	r.out[url] = h
+	set(&r.named, h, url)
 	t.act(&Name{Stub: r.stub, Handle: h, Peer: url})
 	return h
 }
@@ -91,7 +100,15 @@ func (t *Table) HandleNamed(stub, handle uint64, url address.Address) {
 		t.dropped++
 		return
 	}
-	t.relay(stub).in[handle] = url
+	set(&t.relay(stub).in, handle, url)
+}
+
+// set puts url in its place of a table by handle.
+func set(table *[]address.Address, handle uint64, url address.Address) {
+	for uint64(len(*table)) <= handle {
+		*table = append(*table, address.Address{})
+	}
+	(*table)[handle] = url
 }
 
 // Blocked and Writable tell the state of what a stub has still to write.
@@ -101,7 +118,7 @@ func (t *Table) Blocked(stub uint64, blocked bool) {
 		t.touch(c.peer)
 		return
 	}
-	r := t.relays[stub]
+	r := t.findRelay(stub)
 	if r == nil {
 		return
 	}
@@ -115,13 +132,12 @@ func (t *Table) Blocked(stub uint64, blocked bool) {
 
 // Notice says that the node did not pass on a frame to the runtime that our handle means.
 func (t *Table) Notice(stub, handle, reason uint64) {
-	r := t.relays[stub]
-	if r == nil {
+	r := t.findRelay(stub)
+	if r == nil || handle >= uint64(len(r.named)) {
 		return
 	}
-	url, ok := r.named[handle]
-	p := t.peers[url]
-	if !ok || p == nil {
+	p := t.peers[r.named[handle]]
+	if p == nil {
 		return
 	}
 	t.touch(p)

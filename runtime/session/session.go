@@ -54,8 +54,8 @@ type Session struct {
 	open         opened
 	owed         []owed
 	owedCost     int
-	incoming     map[uint64]inflow
-	ackAt        uint64 // an acknowledgement is due
+	incoming     []inflow // by index
+	ackAt        uint64   // an acknowledgement is due
 	ackChunks    int
 	ackBytes     int
 	doneReported uint64
@@ -71,7 +71,7 @@ func newSession(t *Table, p *peer, key Key) *Session {
 	s := &Session{
 		id: t.id(), peer: p, key: key, inc: t.newLife(), next: 1, lastUse: t.now,
 		window: t.numbers.Window, largest: t.numbers.Largest,
-		buffer: map[uint64]arrived{}, incoming: map[uint64]inflow{},
+		buffer: map[uint64]arrived{},
 	}
 	s.flows.reset()
 	return s

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"cmp"
 	"errors"
 
 	"github.com/hyroute/hyroute/runtime/address"
@@ -17,12 +16,11 @@ func (t *Table) Snapshot(c *snapshot.Codec) {
 	for _, v := range []*uint64{&t.wall, &t.now, &t.step, &t.life, &t.ids, &t.asked, &t.dropped} {
 		c.Uint64(v)
 	}
-	snapshot.Map(c, &t.relays, cmp.Compare[uint64], func(k *uint64, r **relay) {
+	snapshot.Slice(c, &t.relays, func(r **relay) {
 		if c.Reading() {
 			*r = &relay{}
 		}
 		(*r).snapshot(c)
-		*k = (*r).stub
 	})
 	peers := t.inOrder()
 	snapshot.Slice(c, &peers, func(p **peer) {
@@ -57,16 +55,14 @@ func (r *relay) snapshot(c *snapshot.Codec) {
 	c.Uint64(&r.given.step)
 	c.Int(&r.given.bytes)
 	c.Uint64(&r.next)
-	handle := func(h *uint64, a *address.Address) {
-		c.Uint64(h)
-		c.Address(a)
-	}
-	snapshot.Map(c, &r.named, cmp.Compare[uint64], handle)
-	snapshot.Map(c, &r.in, cmp.Compare[uint64], handle)
+	snapshot.Slice(c, &r.named, c.Address)
+	snapshot.Slice(c, &r.in, c.Address)
 	if c.Reading() {
 		r.out = map[address.Address]uint64{}
 		for h, a := range r.named {
-			r.out[a] = h
+			if !a.IsZero() {
+				r.out[a] = uint64(h)
+			}
 		}
 	}
 }
@@ -95,7 +91,7 @@ func (t *Table) snapshotPeer(c *snapshot.Codec, p *peer) {
 		(*k).snapshot(c)
 	})
 	if c.Reading() {
-		p.relay.relay = t.relays[stub]
+		p.relay.relay = t.findRelay(stub)
 		if p.relay.relay == nil {
 			c.Fail(errReference)
 			return
@@ -110,7 +106,7 @@ func (t *Table) snapshotPeer(c *snapshot.Codec, p *peer) {
 	}
 	snapshot.Slice(c, &p.sessions, func(s **Session) {
 		if c.Reading() {
-			*s = &Session{peer: p}
+			*s = &Session{peer: p, buffer: map[uint64]arrived{}}
 		}
 		t.snapshotSession(c, *s)
 	})
@@ -288,20 +284,17 @@ func (s *Session) snapshotCarriers(c *snapshot.Codec) {
 }
 
 func (s *Session) snapshotReceived(c *snapshot.Codec) {
-	snapshot.Map(c, &s.buffer, cmp.Compare[uint64], func(n *uint64, a *arrived) {
-		c.Uint64(n)
-		flags := uint8(a.Flags)
-		c.Byte(&flags)
-		a.Flags = frame.ChunkFlags(flags)
-		for _, v := range []*uint64{&a.Flow, &a.Inc, &a.Number} {
-			c.Uint64(v)
+	n := s.rseen
+	for left := c.Length(len(s.buffer)); left > 0; left-- {
+		if !c.Reading() {
+			for n++; !s.buffered(n); n++ {
+			}
 		}
-		c.String(&a.From)
-		c.String(&a.To)
-		c.Byte(&a.Code)
-		c.Int(&a.Length)
-		c.Bool(&a.direct)
-	})
+		c.Uint64(&n)
+		a := s.buffer[n]
+		a.snapshot(c)
+		s.buffer[n] = a
+	}
 	c.Bool(&s.open.any)
 	c.Uint64(&s.open.first)
 	c.Uint64(&s.open.last)
@@ -318,10 +311,29 @@ func (s *Session) snapshotReceived(c *snapshot.Codec) {
 		c.Byte(&o.code)
 		o.state = owedState(state)
 	})
-	snapshot.Map(c, &s.incoming, cmp.Compare[uint64], func(i *uint64, x *inflow) {
-		c.Uint64(i)
+	snapshot.Slice(c, &s.incoming, func(x *inflow) {
 		c.Address(&x.from)
 		c.Address(&x.to)
+		c.Bool(&x.defined)
 		c.Bool(&x.moved)
 	})
+}
+
+func (s *Session) buffered(n uint64) bool {
+	_, ok := s.buffer[n]
+	return ok
+}
+
+func (a *arrived) snapshot(c *snapshot.Codec) {
+	flags := uint8(a.Flags)
+	c.Byte(&flags)
+	a.Flags = frame.ChunkFlags(flags)
+	for _, v := range []*uint64{&a.Flow, &a.Inc, &a.Number} {
+		c.Uint64(v)
+	}
+	c.String(&a.From)
+	c.String(&a.To)
+	c.Byte(&a.Code)
+	c.Int(&a.Length)
+	c.Bool(&a.direct)
 }

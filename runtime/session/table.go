@@ -1,12 +1,10 @@
 package session
 
 import (
-	"cmp"
-	"slices"
-
 	"github.com/hyroute/hyroute/runtime/address"
 	"github.com/hyroute/hyroute/runtime/agenda"
 	"github.com/hyroute/hyroute/runtime/frame"
+	"github.com/hyroute/hyroute/runtime/order"
 	"github.com/hyroute/hyroute/runtime/random"
 )
 
@@ -38,7 +36,7 @@ type Table struct {
 	ids       uint64 // newest number of a peer, a session or a message
 	peers     map[address.Address]*peer
 	sessions  map[uint64]*Session
-	relays    map[uint64]*relay
+	relays    []*relay
 	channels  map[uint64]*carrier
 	dirty     []*peer
 	parked    []*peer // had all that a carrier gets in one Step
@@ -55,7 +53,6 @@ func New(self address.Address, wall uint64, source *random.Source, numbers Numbe
 		numbers: numbers, self: self, wall: wall, random: source,
 		peers:    map[address.Address]*peer{},
 		sessions: map[uint64]*Session{},
-		relays:   map[uint64]*relay{},
 		channels: map[uint64]*carrier{},
 	}
 }
@@ -104,7 +101,7 @@ func (t *Table) inOrder() []*peer {
 }
 
 func sortByID(p []*peer) {
-	slices.SortFunc(p, func(a, b *peer) int { return cmp.Compare(a.id, b.id) })
+	order.Sort(len(p), func(i, j int) bool { return p[i].id < p[j].id }, func(i, j int) { p[i], p[j] = p[j], p[i] })
 }
 
 func (t *Table) touch(p *peer) {
@@ -167,14 +164,11 @@ func (t *Table) source(stub, handle uint64) (*peer, *carrier) {
 		}
 		return nil, nil
 	}
-	r := t.relays[stub]
-	if r == nil {
+	r := t.findRelay(stub)
+	if r == nil || handle >= uint64(len(r.in)) || r.in[handle].IsZero() {
 		return nil, nil
 	}
-	url, ok := r.in[handle]
-	if !ok {
-		return nil, nil
-	}
+	url := r.in[handle]
 	p := t.peer(url, stub)
 	return p, p.relay
 }

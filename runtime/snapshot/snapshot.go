@@ -4,8 +4,6 @@ package snapshot
 
 import (
 	"errors"
-	"slices"
-	"strings"
 
 	"github.com/hyroute/hyroute/runtime/address"
 )
@@ -156,30 +154,3 @@ func Slice[T any](c *Codec, v *[]T, each func(*T)) {
 		each(&(*v)[i])
 	}
 }
-
-// Map writes or reads a table, in the order of its keys.
-func Map[K comparable, V any](c *Codec, m *map[K]V, compare func(a, b K) int, each func(*K, *V)) {
-	n := c.Length(len(*m))
-	if c.reading {
-		*m = make(map[K]V, n)
-		for range n {
-			var k K
-			var v V
-			each(&k, &v)
-			(*m)[k] = v
-		}
-		return
-	}
-	keys := make([]K, 0, n)
-	for k := range *m {
-		keys = append(keys, k)
-	}
-	slices.SortFunc(keys, compare)
-	for _, k := range keys {
-		v := (*m)[k]
-		each(&k, &v)
-	}
-}
-
-// ByAddress is the order of addresses.
-func ByAddress(a, b address.Address) int { return strings.Compare(a.String(), b.String()) }
