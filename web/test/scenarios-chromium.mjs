@@ -1,7 +1,7 @@
 // Plays the corpus on the module in a page of a real Chromium.
 import { readFileSync } from "node:fs";
 import { build } from "esbuild";
-import { browser, serve } from "./browser/chromium.mjs";
+import { browser, serve } from "./real/chromium.mjs";
 import { corpus, report, root } from "./corpus.mjs";
 
 const scenarios = corpus();
