@@ -15,8 +15,9 @@ import (
 
 // end is a runtime with its history.
 type end struct {
-	tell  func(event)
-	begun time.Time
+	tell    func(event)
+	begun   time.Time
+	sockets *sockets
 
 	lock    sync.Mutex
 	me      *host.Runtime
@@ -66,7 +67,13 @@ type plan struct {
 	Deadline int // ms; 0: the default
 }
 
-func newEnd(tell func(event)) *end { return &end{tell: tell, begun: time.Now()} }
+func newEnd(tell func(event)) (*end, error) {
+	s, err := newSockets()
+	if err != nil {
+		return nil, err
+	}
+	return &end{tell: tell, begun: time.Now(), sockets: s}, nil
+}
 
 func (e *end) call(ctx context.Context, c call) (any, error) {
 	switch c.Call {
@@ -78,6 +85,8 @@ func (e *end) call(ctx context.Context, c call) (any, error) {
 		return with(c, func(j joining) (any, error) { return e.connectAndSend(ctx, j) })
 	case "stream":
 		return with(c, func(p plan) (any, error) { return nil, e.stream(ctx, p) })
+	case "closeConnections":
+		return e.sockets.closeAll()
 	case "records":
 		return e.lines()
 	case "trace":
@@ -99,7 +108,7 @@ func with[A any](c call, do func(A) (any, error)) (any, error) {
 }
 
 func (e *end) connect(ctx context.Context, j joining) (string, error) {
-	o := host.Options{Listener: func(m *host.Message) { e.delivered(m, j.Tell) }}
+	o := host.Options{PeerNet: e.sockets, Listener: func(m *host.Message) { e.delivered(m, j.Tell) }}
 	if j.Trace {
 		o.Trace = &e.trace
 	}

@@ -61,9 +61,12 @@ func main() {
 
 // serve answers calls until the input ends. Calls run side by side: a stream takes as long as it takes.
 func serve(in io.Reader, out io.Writer) error {
-	ctx, stop := context.WithCancel(context.Background())
 	o := &output{to: out}
-	e := newEnd(o.tell)
+	e, err := newEnd(o.tell)
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(context.Background())
 	var calls sync.WaitGroup
 	var failed error
 	for lines := json.NewDecoder(bufio.NewReader(in)); ; {
