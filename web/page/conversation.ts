@@ -39,7 +39,8 @@ export class Conversation {
     const atEnd = this.#list.scrollHeight - this.#list.scrollTop - this.#list.clientHeight < 80;
     this.#list.append(item);
     while (this.#list.childElementCount > most) this.#list.firstElementChild!.remove();
-    if (atEnd || whose === "mine") this.#list.scrollTop = this.#list.scrollHeight;
+    // Below the text comes what is said of it; then the end is the end.
+    if (atEnd || whose === "mine") requestAnimationFrame(() => (this.#list.scrollTop = this.#list.scrollHeight));
     return meta;
   }
 }

@@ -17,8 +17,8 @@ export class Way {
     this.#direct = direct;
     if (!direct.RTCPeerConnection) this.#said("This browser makes no direct connections: everything goes by the server.");
     this.#break.onclick = () => {
-      direct.break();
       this.#said("You broke the direct path.");
+      direct.break();
       this.#show();
     };
     this.#return.onclick = () => {
