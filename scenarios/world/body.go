@@ -48,6 +48,7 @@ type body struct {
 	inFrames   map[uint64][]byte // of the frames in the inbox
 	plains     map[uint64]*plain
 	deliveries map[uint64]*handed
+	returned   map[uint64]bool // plain messages that their listener refused
 	stubs      map[uint64]*stub
 	stubOrder  []uint64
 	jobs       map[uint64]*job
@@ -95,7 +96,10 @@ type post struct {
 }
 
 // handed is a message handed to a listener that has not said yet whether it takes it.
-type handed struct{ refuse string }
+type handed struct {
+	refuse string
+	json   uint64 // of a plain message
+}
 
 type stubKind uint8
 
@@ -147,7 +151,7 @@ func (b *body) start() {
 	b.posts, b.order = map[uint64]*post{}, nil
 	b.held, b.heldBytes = map[uint64]map[uint64][]byte{}, 0
 	b.frames, b.inFrames = map[uint64][]byte{}, map[uint64][]byte{}
-	b.plains, b.deliveries = map[uint64]*plain{}, map[uint64]*handed{}
+	b.plains, b.deliveries, b.returned = map[uint64]*plain{}, map[uint64]*handed{}, map[uint64]bool{}
 	b.stubs, b.stubOrder = map[uint64]*stub{}, nil
 	b.jobs, b.jobOrder, b.asked = map[uint64]*job{}, nil, map[uint64]bool{}
 	b.offers, b.marked = map[offerKey]*channel{}, map[uint64]bool{}

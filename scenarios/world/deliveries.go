@@ -76,6 +76,7 @@ func (b *body) deliver(e *engine.Deliver) {
 			return
 		}
 		delete(b.plains, e.JSON)
+		h.json = e.JSON
 		if e.From != m.from || e.To != m.to {
 			b.w.fail("same-addresses", "%s: JSON message from %s to %s is delivered from %s to %s", b.name, m.from, m.to, e.From, e.To)
 		}
@@ -139,6 +140,9 @@ func (b *body) answerDelivery(id uint64, h *handed) {
 		}
 		delete(b.deliveries, id)
 		if h.refuse != "" {
+			if h.json != 0 {
+				b.returned[h.json] = true
+			}
 			b.tell(&engine.DeliveryRefused{Delivery: id, Reason: h.refuse})
 			return
 		}
@@ -154,11 +158,14 @@ func (b *body) answerDelivery(id uint64, h *handed) {
 	}
 }
 
+// discard forgets a JSON message that nobody wants; one that a listener refused comes back once as discarded, for its answer.
 func (b *body) discard(e *engine.Discard) {
-	if b.plains[e.JSON] == nil {
+	_, refused := b.returned[e.JSON]
+	delete(b.returned, e.JSON)
+	if b.plains[e.JSON] == nil && !refused {
 		b.w.fail("json-once", "%s: discard of JSON message %d, which is not there (any more)", b.name, e.JSON)
 	}
-	if e.Reason != "no-listener" && e.Reason != "not-bound" {
+	if e.Reason != "no-listener" && e.Reason != "not-bound" && !refused {
 		b.w.fail("known-words", "%s: discard because of %q", b.name, e.Reason)
 	}
 	delete(b.plains, e.JSON)

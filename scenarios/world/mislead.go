@@ -24,6 +24,9 @@ func doLie(w *World, a Action) {
 // doStray gives a machine events that belong to nothing, and frames that are none.
 func doStray(w *World, a Action) {
 	b := w.bodies[a.Who]
+	if !b.alive {
+		return
+	}
 	c := newChance(w.plan.Seed, a.String())
 	stub := uint64(c.between(1, 6))
 	other := w.bodies[a.Whom].url
