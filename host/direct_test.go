@@ -3,7 +3,6 @@ package host
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -173,6 +172,6 @@ func logTraces(t *testing.T, traces []traced) {
 		if len(text) > 30000 {
 			text = text[:10000] + "\n[...]\n" + text[len(text)-20000:]
 		}
-		t.Log(fmt.Sprintf("end %d:\n%s", i, text))
+		t.Logf("end %d:\n%s", i, text)
 	}
 }

@@ -1,7 +1,6 @@
 package host
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -26,7 +25,6 @@ type loop struct {
 	start   time.Time
 	timer   *time.Timer
 	trace   *trace
-	ctx     context.Context // ends with the loop
 
 	events []engine.Event // for the next step
 	frames frames
@@ -34,7 +32,6 @@ type loop struct {
 	held   held
 
 	endpoints    map[address.Address]*Endpoint
-	deliveries   uint64
 	plain        map[uint64]plainIn
 	lastPlain    uint64
 	claims       map[uint64]*Endpoint // registrations under way, by job

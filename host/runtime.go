@@ -45,7 +45,7 @@ type Runtime struct {
 }
 
 // Connect makes a runtime that is reached through the Message Node at nodeURL. It returns when the node said who it is; or, if
-// it can not be reached, with the domain of the options or else the host of the URL, and goes on trying.
+// it can not be reached, with the domain of the options or else the host name of the URL, and goes on trying.
 //
 // The error is an *Error, or that of ctx. A server that is no such node is an error, and so is a node of another domain.
 func Connect(ctx context.Context, nodeURL string, o Options) (*Runtime, error) {
@@ -66,6 +66,7 @@ func Connect(ctx context.Context, nodeURL string, o Options) (*Runtime, error) {
 		return nil, err
 	}
 	r := &Runtime{options: o, node: u, domain: domain, inbox: newInbox(), done: make(chan struct{})}
+	r.watchers.first = r.watchers.add()
 	if err := r.begin(socket); err != nil {
 		if socket != nil {
 			socket.Close()
@@ -99,7 +100,7 @@ func findDomain(ctx context.Context, u *url.URL, o *Options) (*stubs.Socket, str
 	case o.Domain != "":
 		return nil, o.Domain, nil
 	}
-	return nil, strings.ToLower(u.Host), nil
+	return nil, strings.ToLower(u.Hostname()), nil
 }
 
 // begin makes the machine, and starts the loop.

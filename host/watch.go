@@ -78,6 +78,7 @@ func (Problem) event()     {}
 type watchers struct {
 	mu     sync.Mutex
 	list   map[chan Event]struct{}
+	first  chan Event // has been there since the start, for who watches first
 	closed bool
 }
 
@@ -108,6 +109,18 @@ func (w *watchers) add() chan Event {
 	return c
 }
 
+// adopt is add, but the first one gets what happened so far.
+func (w *watchers) adopt() chan Event {
+	w.mu.Lock()
+	c := w.first
+	w.first = nil
+	w.mu.Unlock()
+	if c != nil {
+		return c
+	}
+	return w.add()
+}
+
 func (w *watchers) remove(c chan Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -124,9 +137,10 @@ func (w *watchers) close() {
 	w.list = nil
 }
 
-// Events gives what happens from the call on, until ctx or the runtime ends. Whoever is 256 events behind misses some.
+// Events gives what happens from the call on, until ctx or the runtime ends; the first call gives what happened since Connect
+// as well. Whoever is 256 events behind misses some.
 func (r *Runtime) Events(ctx context.Context) iter.Seq[Event] {
-	c := r.watchers.add()
+	c := r.watchers.adopt()
 	return func(yield func(Event) bool) {
 		defer r.watchers.remove(c)
 		for {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/coder/websocket"
@@ -19,6 +20,9 @@ const Subprotocol = "hyroute.1"
 
 // MaxMessage is the longest JSON message taken or sent, in bytes.
 const MaxMessage = 1 << 20
+
+// readSlack is how much a node may add to a message on its way.
+const readSlack = 4 << 10
 
 // attemptTime is how long one attempt to connect may take, the handshake included.
 const attemptTime = 15 * time.Second
@@ -40,9 +44,9 @@ type Socket struct {
 	domain string
 }
 
-// Dial connects to the node at url (ws:// or wss://) and waits for its handshake, at most 15 s. dial is nil for the system's.
+// Dial connects to the node at a URL (ws:// or wss://) and waits for its handshake, at most 15 s. dial is nil for the system's.
 // The error says what failed; it is ErrUnsupportedNode where trying again is no use.
-func Dial(ctx context.Context, url string, dial DialFunc) (*Socket, error) {
+func Dial(ctx context.Context, node string, dial DialFunc) (*Socket, error) {
 	ctx, cancel := context.WithTimeout(ctx, attemptTime)
 	defer cancel()
 	if dial == nil {
@@ -65,22 +69,25 @@ func Dial(ctx context.Context, url string, dial DialFunc) (*Socket, error) {
 		Transport:     transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	conn, response, err := websocket.Dial(ctx, url, &websocket.DialOptions{HTTPClient: client, Subprotocols: []string{Subprotocol}})
+	conn, response, err := websocket.Dial(ctx, node, &websocket.DialOptions{HTTPClient: client, Subprotocols: []string{Subprotocol}})
 	if err != nil {
 		if response != nil {
-			return nil, fmt.Errorf("stubs: connect to %s: the server answered %s", url, response.Status)
+			return nil, fmt.Errorf("stubs: connect to %s: the server answered %s", node, response.Status)
 		}
-		return nil, fmt.Errorf("stubs: connect to %s: %w", url, err)
+		if request := (*url.Error)(nil); errors.As(err, &request) {
+			err = request.Err // what is around it says the same again
+		}
+		return nil, fmt.Errorf("stubs: connect to %s: %w", node, err)
 	}
 	s.conn = conn
-	conn.SetReadLimit(MaxMessage)
+	conn.SetReadLimit(MaxMessage + readSlack)
 	if conn.Subprotocol() != Subprotocol {
 		s.Close()
-		return nil, fmt.Errorf("%w: %s", ErrUnsupportedNode, url)
+		return nil, fmt.Errorf("%w: %s", ErrUnsupportedNode, node)
 	}
 	if err := s.handshake(ctx); err != nil {
 		s.Close()
-		return nil, fmt.Errorf("stubs: handshake of %s: %w", url, err)
+		return nil, fmt.Errorf("stubs: handshake of %s: %w", node, err)
 	}
 	return s, nil
 }
