@@ -115,7 +115,7 @@ async function findDomain(first: FirstStub, url: URL, wanted: string | undefined
   try {
     domain = await first.stub.handshake;
   } catch {
-    return wanted ?? (await recallDomain(url.href)) ?? url.host;
+    return wanted ?? (await recallDomain(url.href)) ?? url.hostname;
   }
   if (wanted === undefined ? !belongs(domain, url) : domain !== wanted) {
     const text = wanted === undefined

@@ -15,7 +15,7 @@ export async function freePort() {
 }
 
 /** Starts a node. Resolves when it answers. `stop` resolves when it is gone. */
-export async function startNode(port, domain = `localhost:${port}`) {
+export async function startNode(port, domain = "localhost") {
   const command = process.env["HYROUTE"] ?? `${root}bin/hyroute`;
   const child = spawn(command, ["serve", "--listen", `127.0.0.1:${port}`, "--domain", domain, "--web", `${root}web/dist`], { stdio: ["ignore", "ignore", "pipe"] });
   let said = "";
