@@ -56,6 +56,7 @@ func (e *Engine) stubChanged(ev *StubChanged) {
 func (e *Engine) nodeChanged(n *node, ev *StubChanged) {
 	switch ev.Status {
 	case StatusLive:
+		e.jobsLost(n.stub) // it is a new socket, whatever was said of the last one
 		n.live, n.liveSince, n.alarmAt = true, e.now, 0
 		e.sessions.RelayOpened(n.stub)
 		e.announce(n, ev.Resumed)
@@ -111,7 +112,10 @@ func (n *node) flush(e *Engine) {
 	waiting := n.waiting
 	n.waiting, n.bytes = nil, 0
 	for _, m := range waiting {
-		m.node, m.alarmAt = nil, 0
+		m.node = nil
+		if m.handed == 0 {
+			m.alarmAt = 0
+		}
 		n.send(e, m)
 	}
 }
