@@ -41,7 +41,7 @@ web/dist/.built: web/node_modules/.package-lock.json $(web_sources) bin/hyroute.
 	@touch $@
 
 run: build ## serve the page, the module and a Message Node on http://localhost:8080
-	bin/hyroute serve --listen $(LISTEN) --web web/dist
+	bin/hyroute serve --listen $(LISTEN)
 
 dist: bin/hyroute.wasm web/dist/.built ## one stripped binary with page and module inside, and the npm tarball
 	@mkdir -p dist
@@ -75,7 +75,9 @@ $(STATICCHECK):
 	GOBIN=$(CURDIR)/bin go install honnef.co/go/tools/cmd/staticcheck@$(STATICCHECK:bin/staticcheck-%=%)
 	mv bin/staticcheck $@
 
-scenarios: build needs ## the corpus on every body: equal traces, one line a body
+# These three print what they found and nothing else: what make has to say goes to standard error.
+scenarios: ## the corpus on every body: equal traces, one line a body
+	@$(MAKE) build needs >&2
 	@go run ./scenarios/run
 
 sim: ## the seeded world, SEEDS=2000 times; a seed that fails is made small (`make test` plays it too)
@@ -89,15 +91,16 @@ fuzz: ## each fuzz target for FUZZTIME=20s
 size: build ## what a visitor loads, in brotli: fails above the promised sizes
 	@node wasm/size/size.mjs
 
-bench: build needs ## what moving between paths costs beside a bare relay and a bare channel
+bench: ## what moving between paths costs beside a bare relay and a bare channel
+	@$(MAKE) build needs >&2
 	@cd bench && go build -o ../bin/bench . && cd .. && bin/bench
 
-e2e: build needs bin/e2e bin/peer ## the main job in real browsers on a real network: CASE=name picks, SHORT=1 shortens
-	@bin/e2e -hyroute bin/hyroute -peer bin/peer -web web/dist $(if $(CASE),-case $(CASE)) $(if $(PAIR),-pair $(PAIR)) $(if $(SHORT),-short) $(if $(LOGS),-logs $(LOGS)) $(if $(TRACE),-trace) $(if $(V),-v)
+e2e: ## the main job in real browsers on a real network: CASE=name picks, SHORT=1 shortens
+	@$(MAKE) build needs bin/e2e bin/peer >&2
+	@bin/e2e $(if $(CASE),-case $(CASE)) $(if $(PAIR),-pair $(PAIR)) $(if $(SHORT),-short) $(if $(LOGS),-logs $(LOGS)) $(if $(TRACE),-trace) $(if $(V),-v)
 
 bin/e2e bin/peer: $(call sources,e2e,-name '*') $(go_sources)
-	go build -o bin/e2e ./e2e
-	go build -o bin/peer ./e2e/peer
+	go build -o $@ ./e2e$(if $(filter %peer,$@),/peer)
 
 needs: ## look for Chromium and the tools of the network tests; on Debian as root, install them
 	@.ci/needs browser
