@@ -28,11 +28,11 @@ func (e *Engine) arrived(a *session.Arrived) {
 		e.refuseArrival(a, e.absence(a.To))
 		return
 	}
-	if a.From.Within(a.Peer) {
+	entity := a.From.Entity()
+	if entity == a.Peer || namedAfter(entity, a.Peer) {
 		e.handOver(a)
 		return
 	}
-	entity := a.From.Entity()
 	if a.From.Class() != address.Entity || !e.resolver.MayUse(entity.Domain()) {
 		e.refuseArrival(a, session.RefuseNotBound)
 		return
@@ -63,6 +63,12 @@ func (e *Engine) absence(to address.Address) uint8 {
 		return session.RefuseNoListener
 	}
 	return session.RefuseMoved
+}
+
+// namedAfter says whether an address belongs to a runtime by its name: the same domain, and the runtime's id for an id, which
+// is the fingerprint of its key. No registry has to be asked about such a one.
+func namedAfter(entity, runtime address.Address) bool {
+	return entity.Class() == address.Entity && entity.ID() == runtime.ID() && entity.Host() == runtime.Host()
 }
 
 // handOver gives a session's message to its listener, who may have left while the sender was looked up.
