@@ -8,7 +8,7 @@ before(async () => (set = await stage()));
 after(() => set.close());
 
 /** A page whose socket to the node we can put messages into. */
-async function tapped() {
+async function tapped(direct = true) {
   const page = await (await set.chromium.newContext()).newPage();
   page.faults = [];
   page.on("pageerror", (error) => page.faults.push(String(error)));
@@ -22,16 +22,16 @@ async function tapped() {
     });
   });
   await page.goto(set.server.url);
-  const [address, url] = await page.evaluate(async (node) => {
+  const [address, url] = await page.evaluate(async ([node, peers]) => {
     const { connect } = await import("/hyroute.js");
     globalThis.warnings = [];
     globalThis.trace = [];
     globalThis.got = [];
-    globalThis.me = await connect(node, { warning: (w) => warnings.push(w), trace: (line) => trace.push(line) });
+    globalThis.me = await connect(node, { direct: peers, warning: (w) => warnings.push(w), trace: (line) => trace.push(line) });
     me.on("message", (m) => void got.push(m.value));
     await me.send(me.address, 0);
     return [me.address, me.url];
-  }, set.node.url);
+  }, [set.node.url, direct]);
   return { page, address, url };
 }
 
@@ -89,7 +89,7 @@ test("binary messages that are no envelope or hold no frame are dropped", async 
 });
 
 test("signals that do not verify have no effect", async () => {
-  const { page, address, url } = await tapped();
+  const { page, address, url } = await tapped(false); // it declines the invitation, and no further real signal comes
   const other = await tapped();
   // A real signal of the other runtime, to this one: invite, as the machine sends it when there is traffic.
   await other.page.evaluate((to) => me.send(to, "hello"), address);
