@@ -23,7 +23,7 @@ type Numbers struct {
 	Window       int    // cost of what may be unseen
 	Chunk        int    // payload of a chunk
 	Frame        int    // size of a frame that carries a run of chunks
-	Turn         int    // bytes given to one carrier in one Step
+	Turn         int    // bytes given to one carrier in one Step at most; a quarter of it at first
 	Largest      int    // message
 	QueueBytes   int
 	QueueLength  int

@@ -115,6 +115,9 @@ func set(table *[]address.Address, handle uint64, url address.Address) {
 func (t *Table) Blocked(stub uint64, blocked bool) {
 	if c := t.channels[stub]; c != nil {
 		c.blocked = blocked
+		if blocked {
+			c.given.blocked(t)
+		}
 		t.touch(c.peer)
 		return
 	}
@@ -123,7 +126,9 @@ func (t *Table) Blocked(stub uint64, blocked bool) {
 		return
 	}
 	r.blocked = blocked
-	if !blocked {
+	if blocked {
+		r.given.blocked(t)
+	} else {
 		for _, p := range t.behind(stub) {
 			t.touch(p)
 		}

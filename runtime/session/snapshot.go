@@ -54,6 +54,7 @@ func (r *relay) snapshot(c *snapshot.Codec) {
 	c.Bool(&r.blocked)
 	c.Uint64(&r.given.step)
 	c.Int(&r.given.bytes)
+	c.Int(&r.given.turn)
 	c.Uint64(&r.next)
 	snapshot.Slice(c, &r.named, c.Address)
 	snapshot.Slice(c, &r.in, c.Address)
@@ -123,6 +124,7 @@ func (k *carrier) snapshot(c *snapshot.Codec) {
 		c.Uint64(v)
 	}
 	c.Int(&k.given.bytes)
+	c.Int(&k.given.turn)
 	c.Int(&k.unanswered)
 	for _, v := range []*bool{&k.blocked, &k.smallOK, &k.largeOK, &k.forgiven, &k.measured} {
 		c.Bool(v)
