@@ -32,6 +32,9 @@ func firstMessage(ctx context.Context, st *stage) error {
 	if err := st.enter(ctx, nil); err != nil {
 		return err
 	}
+	if err := both(func() error { return st.a.load(ctx) }, func() error { return st.b.load(ctx) }); err != nil {
+		return err
+	}
 	var lock sync.Mutex
 	var open, left time.Time // the sender's WebSocket is open; its first session frame came out at the node
 	var said opcodes

@@ -114,6 +114,14 @@ type joining struct {
 	Trace bool   `json:"trace,omitempty"` // keep every event and effect of the machine
 }
 
+// load has the side make ready what it needs before it can connect.
+func (s *side) load(ctx context.Context) error {
+	if err := s.call(ctx, "load", nil); err != nil {
+		return fmt.Errorf("%s: load: %w", s.name, err)
+	}
+	return nil
+}
+
 // connect joins the side to a Message Node, at which it listens from then on.
 func (s *side) connect(ctx context.Context, j joining) error {
 	if err := s.call(ctx, "connect", &s.address, j); err != nil {

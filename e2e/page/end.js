@@ -8,6 +8,7 @@ let me
 let telling = false
 const lines = []
 const trace = []
+let module
 
 // Whole milliseconds since this page began, on a clock that does not go back.
 const now = () => Math.round(performance.now())
@@ -36,9 +37,15 @@ const pause = (ms) => new Promise((done) => setTimeout(done, ms))
 window.end = {
   clock: () => performance.now(),
 
+  // What is measured from then on has the module already: round trips, not how busy the machine is.
+  async load() {
+    module = await WebAssembly.compileStreaming(fetch('/hyroute.wasm'))
+  },
+
   async connect({ url, tell: wanted, trace: traced }) {
     telling = wanted
     me = await connect(url, {
+      module,
       warning: ({ code, text }) => console.warn(code, text),
       trace: traced ? (line) => trace.push(`${now()} ${line}\n`) : undefined,
     })
