@@ -27,6 +27,7 @@ await build({ ...common, entryPoints: ["src/ed25519.ts"], outfile: "dist/ed25519
 await build({ ...common, entryPoints: ["page/page.ts"], outfile: "dist/page.js", plugins: [apart([[/\/src\/index\.ts$/, "./hyroute.js"]])] });
 await build({ ...common, format: undefined, entryPoints: ["page/page.css"], outfile: "dist/page.css" });
 copyFileSync(file("../index.html"), dist + "index.html");
+copyFileSync(file("../LICENSE"), dist + "LICENSE");
 copyFileSync(file("../bin/hyroute.wasm"), dist + "hyroute.wasm");
 
 const tsc = createRequire(import.meta.url).resolve("typescript/package.json").replace(/package\.json$/, "bin/tsc");

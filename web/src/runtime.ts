@@ -60,7 +60,7 @@ export class Runtime implements AsyncIterable<Message> {
   #over: HyrouteError | undefined;
   #closing: Promise<void> | undefined;
 
-  /** Not for users: see `connect`. */
+  /** @internal */
   constructor(parts: RuntimeParts) {
     this.#parts = parts;
     this.url = parts.runtime;
@@ -85,7 +85,7 @@ export class Runtime implements AsyncIterable<Message> {
     globalThis.addEventListener?.("pagehide", this.#hide);
   }
 
-  /** Not for users: hands over the machine with the effects of its start. */
+  /** Hands over the machine with the effects of its start. @internal */
   run(machine: Machine, effects: string): void {
     if (this.#over) return;
     this.#outbox.run();
@@ -93,7 +93,7 @@ export class Runtime implements AsyncIterable<Message> {
     this.#emitter.emit("status", { kind: "module", status: "live", reason: "" });
   }
 
-  /** Not for users: without a machine nothing works. */
+  /** Without a machine nothing works. @internal */
   fail(error: HyrouteError): void {
     if (this.#over) return;
     this.#emitter.emit("status", { kind: "module", status: "failed", reason: error.message });

@@ -49,6 +49,29 @@ test("values arrive as they were sent, and send says so", async () => {
   assert.deepEqual([...a.faults, ...b.faults], []);
 });
 
+test("megabytes arrive as they left", async () => {
+  const { a, b, addressB } = await pair();
+  await b.evaluate(() => {
+    me.register("big", (m) => void got.push(m.value.length === 3_000_000 && m.value.every((x, i) => x === ((i * 31) & 255))));
+    me.register("small", () => {});
+  });
+  const big = addressB.replace(/[^/]+$/, "big");
+  const small = addressB.replace(/[^/]+$/, "small");
+  const order = await a.evaluate(
+    async ([first, second]) => {
+      const order = [];
+      await Promise.all([
+        me.send(first, Uint8Array.from({ length: 3_000_000 }, (_, i) => (i * 31) & 255)).then(() => order.push("big")),
+        me.send(second, "word").then(() => order.push("word")),
+      ]);
+      return order;
+    },
+    [big, small],
+  );
+  assert.equal(order.length, 2);
+  assert.deepEqual(await b.evaluate(() => got), [true]);
+});
+
 test("requests are answered, refused, and given up", async () => {
   const { a, b, addressB } = await pair({ direct: false });
   await b.evaluate(() => {
