@@ -147,6 +147,7 @@ func (d *Decoder) end(line []byte, number int, list func(*fields)) error {
 	if f.code != "" {
 		return e
 	}
+	e.Key = ""
 	field, _ := split(f.rest[1:])
 	key, _, ok := bytes.Cut(field, []byte{'='})
 	if !ok || len(key) == 0 {

@@ -71,18 +71,8 @@ var statuses = []string{"created", "in-progress", "live", "disconnected", "faile
 
 // wish is a word, or left out where the sender has none.
 func (f *fields) wish(key string, v *engine.Wish) {
-	if f.mode == writing {
-		if *v == engine.WishNever {
-			f.writeKey(key)
-			f.out = append(f.out, "never"...)
-		}
-		return
-	}
-	if raw, ok := f.take(key); ok {
+	if f.begin(key, *v != engine.WishNever) && f.only("never") {
 		*v = engine.WishNever
-		if string(raw) != "never" {
-			f.fail(key, BadValue, excerpt(raw)+" is not never")
-		}
 	}
 }
 

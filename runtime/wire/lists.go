@@ -2,97 +2,122 @@ package wire
 
 import (
 	"bytes"
-	"strconv"
 
 	"github.com/hyroute/hyroute/runtime/address"
 	"github.com/hyroute/hyroute/runtime/engine"
 )
-
-// list is items separated by commas; no items are left out. write appends item i, read takes one to the end of the list.
-func (f *fields) list(key string, items int, write func(i int), read func(item []byte)) {
-	if f.mode == writing {
-		for i := range items {
-			if i == 0 {
-				f.writeKey(key)
-			} else {
-				f.out = append(f.out, ',')
-			}
-			write(i)
-		}
-		return
-	}
-	rest, more := f.take(key)
-	for more && f.code == "" {
-		var item []byte
-		if item, rest, more = bytes.Cut(rest, comma); len(item) == 0 {
-			f.fail(key, BadValue, "an empty item in the list")
-			return
-		}
-		read(item)
-	}
-}
 
 var (
 	comma = []byte{','}
 	colon = []byte{':'}
 )
 
+// Items of a list are separated by commas; a list without items is left out.
+
+// separate stands in front of item i when a list is written.
+func (f *fields) separate(i int) {
+	if i > 0 {
+		f.out = append(f.out, ',')
+	}
+}
+
+// item cuts the next item off a list that is read. ok is false at its end, and after a fault.
+func (f *fields) item() (item []byte, ok bool) {
+	if f.raw == nil || f.code != "" {
+		return nil, false
+	}
+	item, rest, more := bytes.Cut(f.raw, comma)
+	f.raw = rest
+	if !more {
+		f.raw = nil
+	}
+	if len(item) == 0 {
+		f.fail(BadValue, "an empty item in the list")
+	}
+	return item, len(item) > 0
+}
+
 func (f *fields) addressList(key string, v *[]address.Address) {
-	f.list(key, len(*v),
-		func(i int) { f.out = appendText(f.out, (*v)[i].String(), true) },
-		func(item []byte) { *v = append(*v, f.readAddress(key, item, true)) })
+	if !f.begin(key, len(*v) == 0) {
+		return
+	}
+	if f.mode == writing {
+		for i, a := range *v {
+			f.separate(i)
+			f.out = appendText(f.out, a.String(), true)
+		}
+		return
+	}
+	for item, ok := f.item(); ok; item, ok = f.item() {
+		*v = append(*v, f.getAddress(item, true))
+	}
 }
 
 func (f *fields) textList(key string, v *[]string) {
-	f.list(key, len(*v),
-		func(i int) { f.out = appendText(f.out, (*v)[i], true) },
-		func(item []byte) {
-			s, why := readText(item, true)
-			f.check(key, why)
-			*v = append(*v, s)
-		})
+	if !f.begin(key, len(*v) == 0) {
+		return
+	}
+	if f.mode == writing {
+		for i, s := range *v {
+			f.separate(i)
+			f.out = appendText(f.out, s, true)
+		}
+		return
+	}
+	for item, ok := f.item(); ok; item, ok = f.item() {
+		*v = append(*v, f.getText(item, true))
+	}
 }
 
 // steps are small numbers.
 func (f *fields) steps(key string, v *[]uint8) {
-	f.list(key, len(*v),
-		func(i int) { f.out = strconv.AppendUint(f.out, uint64((*v)[i]), 10) },
-		func(item []byte) {
-			n, why := readNumber(item, 255)
-			f.check(key, why)
-			*v = append(*v, uint8(n))
-		})
+	if !f.begin(key, len(*v) == 0) {
+		return
+	}
+	if f.mode == writing {
+		for i, n := range *v {
+			f.separate(i)
+			f.putNumber(uint64(n))
+		}
+		return
+	}
+	for item, ok := f.item(); ok; item, ok = f.item() {
+		*v = append(*v, uint8(f.getNumber(item, 255)))
+	}
 }
 
 // parts are msg:offset:length.
 func (f *fields) parts(key string, v *[]engine.Part) {
-	f.list(key, len(*v),
-		func(i int) {
-			p := (*v)[i]
-			f.out = strconv.AppendUint(f.out, p.Msg, 10)
-			f.out = strconv.AppendUint(append(f.out, ':'), uint64(p.Offset), 10)
-			f.out = strconv.AppendUint(append(f.out, ':'), uint64(p.Length), 10)
-		},
-		func(item []byte) { *v = append(*v, f.readPart(key, item)) })
+	if !f.begin(key, len(*v) == 0) {
+		return
+	}
+	if f.mode == writing {
+		for i, p := range *v {
+			f.separate(i)
+			f.putNumber(p.Msg)
+			f.out = append(f.out, ':')
+			f.putNumber(uint64(p.Offset))
+			f.out = append(f.out, ':')
+			f.putNumber(uint64(p.Length))
+		}
+		return
+	}
+	for item, ok := f.item(); ok; item, ok = f.item() {
+		*v = append(*v, f.getPart(item))
+	}
 }
 
-func (f *fields) readPart(key string, item []byte) engine.Part {
+func (f *fields) getPart(item []byte) engine.Part {
 	msg, rest, ok := bytes.Cut(item, colon)
 	offset, length, ok2 := bytes.Cut(rest, colon)
 	if !ok || !ok2 {
-		f.fail(key, BadValue, excerpt(item)+" is not msg:offset:length")
+		f.fail(BadValue, excerpt(item)+" is not msg:offset:length")
 		return engine.Part{}
 	}
-	var n [3]uint64
-	for i, raw := range [...][]byte{msg, offset, length} {
-		limit := uint64(MaxNumber)
-		if i > 0 {
-			limit = min(limit, uint64(^uint(0)>>1))
-		}
-		var why string
-		if n[i], why = readNumber(raw, limit); !f.check(key, why) {
-			return engine.Part{}
-		}
+	limit := min(MaxNumber, maxInt)
+	return engine.Part{
+		Msg:    f.getNumber(msg, MaxNumber),
+		Offset: int(f.getNumber(offset, limit)),
+		Length: int(f.getNumber(length, limit)),
 	}
-	return engine.Part{Msg: n[0], Offset: int(n[1]), Length: int(n[2])}
 }
