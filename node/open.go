@@ -119,8 +119,7 @@ func (c *client) openNew(e *message.Envelope, runtime address.Address, signed bo
 	}
 	place.session = s
 	c.session.Store(s)
-	c.answer(e, n.openedBody(s.token))
-	place.client.Store(c)
+	c.seated(e, place, s.token)
 	n.mu.Unlock()
 	if old != nil {
 		old.end()
@@ -130,6 +129,12 @@ func (c *client) openNew(e *message.Envelope, runtime address.Address, signed bo
 	}
 	n.config.Logger.Debug("runtime opened", "runtime", runtime.String(), "signed", signed)
 	return nil
+}
+
+// seated gives the seat to this client, and answers. Node.mu is held.
+func (c *client) seated(e *message.Envelope, place *seat, token string) {
+	answer := message.Envelope{ID: e.ID, Type: message.Response, From: e.To, To: e.From, Body: c.node.openedBody(token)}
+	c.queue.textFirst(answer.Append(nil), func() { place.client.Store(c) })
 }
 
 // mayOpen decides an open. Node.mu is held.
@@ -144,7 +149,7 @@ func (n *Node) mayOpen(c *client, place *seat, signed bool) *refusal {
 		return refuse(409, "open already, and no proof that it is yours")
 	case !n.config.AllowUnsigned:
 		return refuse(401, "signature: missing")
-	case place.session != nil && place.session.signed, len(place.url.ID()) == identity.IDLength:
+	case place.session != nil && place.session.signed, identity.IsID(place.url.ID()):
 		return refuse(401, "signature: missing, and only the key can open this runtime")
 	}
 	return nil
@@ -170,8 +175,7 @@ func (c *client) reopen(e *message.Envelope, runtime address.Address, token stri
 	c.session.Store(s)
 	elder := place.client.Load()
 	s.present()
-	c.answer(e, n.openedBody(""))
-	place.client.Store(c)
+	c.seated(e, place, "")
 	n.mu.Unlock()
 	if elder != nil && elder != c {
 		elder.finish(closeReplaced, reasonReplaced)

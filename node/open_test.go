@@ -196,9 +196,16 @@ func TestSessionIsForgotten(t *testing.T) {
 	again := w.dial(true)
 	again.key = u.key
 	again.expect(500, again.openMessage("re-open", u.token))
-	// The same socket goes on with an open.
+	// The same socket goes on with an open, and has nothing of the session that is over.
 	again.open(u.key)
-	again.quiet()
+	again.expect(404, `{"id":2,"type":"update","from":"`+u.url+`","to":"comm://a.example/o/changes"}`)
+	again.drop()
+	w.clock.pass(60 * time.Second)
+	w.node.mu.Lock()
+	defer w.node.mu.Unlock()
+	if len(w.node.seats) != 0 {
+		t.Errorf("seats %v are still there", w.node.seats)
+	}
 }
 
 func TestClose(t *testing.T) {

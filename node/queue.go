@@ -48,6 +48,20 @@ func newQueue(l *Limits) *queue {
 func (q *queue) text(message []byte) verdict {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	return q.put(message)
+}
+
+// textFirst puts in a text message and does what lets others send to this client, in one: nothing of theirs comes before the
+// message, and all of it is possible once the client has the message.
+func (q *queue) textFirst(message []byte, let func()) verdict {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	let()
+	return q.put(message)
+}
+
+// put puts in a text message. mu is held.
+func (q *queue) put(message []byte) verdict {
 	if v := q.room(len(message), q.limit); v != taken {
 		return v
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hyroute/hyroute/runtime/address"
 )
 
 const x = "hyperty://a.example/x"
@@ -98,6 +100,13 @@ func TestRegistryUpdateMerges(t *testing.T) {
 	u := w.enter()
 	u.expect(200, create(u, x, `,"a":1,"b":{"c":2},"user":"user://a.example/u","expires":7200`))
 	u.expect(200, update(u, x, `,"value":{"b":3,"d":"four","sessions":0,"expires":60}`))
+	w.clock.pass(time.Second)
+	u.expect(200, create(u, "hyperty://a.example/y", ""))
+	w.clock.pass(time.Second)
+	u.expect(200, create(u, "hyperty://a.example/y", ""))
+	if v := u.expect(200, read(u, "hyperty://a.example/y"))["value"].(fields); v["startingTime"] != "2026-01-02T03:04:06Z" || v["lastModified"] != "2026-01-02T03:04:07Z" {
+		t.Errorf("value is %v", v)
+	}
 	v := u.expect(200, read(u, x))["value"].(fields)
 	if v["a"] != float64(1) || v["b"] != float64(3) || v["d"] != "four" || v["expires"] != float64(60) || v["sessions"] != nil || v["userID"] != "user://a.example/u" {
 		t.Errorf("value is %v", v)
@@ -148,6 +157,9 @@ func TestRuntimeThatVanished(t *testing.T) {
 	u.expect(200, create(u, x, ""))
 	watcher.expectNotification(x, "live")
 	u.expect(200, create(u, "hyperty://a.example/off", `,"expires":3`))
+	// A timer that fires when its runtime is back changes nothing.
+	w.node.absent(w.node.use(address.MustParse(u.url)))
+	watcher.expect(200, read(watcher, x))
 
 	u.drop()
 	w.clock.pass(29 * time.Second)
@@ -177,8 +189,18 @@ func TestRuntimeThatVanished(t *testing.T) {
 	fourth := w.dial(true)
 	fourth.open(u.key)
 	watcher.expect(408, read(watcher, x))
-	fourth.expect(200, create(fourth, x, ""))
+	fourth.expect(200, create(fourth, x, `,"expires":40`))
 	watcher.expectNotification(x, "live")
+
+	// What would have ended in the meantime stays ended.
+	fourth.drop()
+	w.clock.pass(30 * time.Second)
+	watcher.expectNotification(x, "disconnected")
+	w.clock.pass(20 * time.Second)
+	fifth := w.dial(true)
+	fifth.key = u.key
+	fifth.expect(200, fifth.openMessage("re-open", fourth.token))
+	watcher.expect(408, read(watcher, x))
 	watcher.quiet()
 }
 

@@ -89,7 +89,7 @@ func (s *session) claim(a address.Address) *refusal {
 	if s.signed {
 		return no
 	}
-	if a.Scheme() == "runtime" && (len(a.ID()) == identity.IDLength || s.node.sessionOf(a.Entity()) != nil) {
+	if a.Scheme() == "runtime" && (identity.IsID(a.ID()) || s.node.sessionOf(a.Entity()) != nil) {
 		return no
 	}
 	if a.Class() == address.Publish {
@@ -98,7 +98,8 @@ func (s *session) claim(a address.Address) *refusal {
 	return s.subscribe(a)
 }
 
-// owner is the runtime that an entity belongs to, by a live registry entry or by allocation. It is zero for nobody's.
+// owner is the runtime that an entity belongs to: by allocation, by a live registry entry, or because it bears the
+// runtime's id. It is zero for nobody's.
 func (n *Node) owner(entity address.Address) (address.Address, *refusal) {
 	n.mu.Lock()
 	s := n.allocations[entity]
@@ -106,7 +107,13 @@ func (n *Node) owner(entity address.Address) (address.Address, *refusal) {
 	if s != nil {
 		return s.seat.url, nil
 	}
-	return n.registered(entity)
+	owner, refused := n.registered(entity)
+	if refused == nil && owner.IsZero() && identity.IsID(entity.ID()) {
+		if named, err := address.Parse("runtime://" + entity.Domain() + "/" + entity.ID()); err == nil {
+			owner = named
+		}
+	}
+	return owner, refused
 }
 
 // deliver passes a message on by its address, and says whether it reached anybody.

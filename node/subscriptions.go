@@ -73,7 +73,7 @@ func (s *session) maySubscribe(a address.Address) *refusal {
 		if a.Within(s.seat.url) {
 			return nil
 		}
-		if s.signed || len(a.ID()) == identity.IDLength || s.node.sessionOf(a.Entity()) != nil {
+		if s.signed || identity.IsID(a.ID()) || s.node.sessionOf(a.Entity()) != nil {
 			return refuse(403, "body: "+a.String()+" is another runtime's")
 		}
 	}
