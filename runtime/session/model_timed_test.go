@@ -289,6 +289,9 @@ var timedScenarios = []timedScenario{
 
 func runTimed(sc timedScenario, seed uint64) *timed {
 	m := &timed{r: rand.New(rand.NewPCG(seed, 7)), now: 1, rate: 2, frames: map[uint64]int{}}
+	if testing.Short() {
+		m.rate = 20
+	}
 	m.links = []*timedLink{{stub: modelRelay, latency: 40, jitter: 10, open: true, pass: [2]bool{true, true}, drop: true}}
 	for i := range m.ends {
 		m.ends[i] = newModelEnd(m, i)
@@ -327,9 +330,6 @@ func TestModelTimed(t *testing.T) {
 	for _, sc := range timedScenarios {
 		t.Run(sc.name, func(t *testing.T) {
 			t.Parallel()
-			if testing.Short() {
-				sc.secs = min(sc.secs, 90)
-			}
 			m := runTimed(sc, 1)
 			if m.err != "" {
 				t.Fatal(m.err)
