@@ -236,6 +236,50 @@ func TestHandlesAreReused(t *testing.T) {
 	}
 }
 
+// A client can make the node remember as many runtimes as it has handles, and only while it is here.
+func TestHandlesHoldSeats(t *testing.T) {
+	w := newWorld(t, nil)
+	a := w.enter()
+	seats := func(want int) func() bool {
+		return func() bool {
+			w.node.mu.Lock()
+			defer w.node.mu.Unlock()
+			return len(w.node.seats) == want
+		}
+	}
+	for i := range 100 {
+		a.name(uint64(i%2)+1, fmt.Sprintf("runtime://a.example/%d", i))
+	}
+	a.name(2, a.url)
+	a.quiet()
+	if !seats(2)() {
+		t.Errorf("seats %v", w.node.seats)
+	}
+	a.drop()
+	w.until("the seats of its handles are given up", seats(1))
+	w.clock.pass(time.Hour)
+	if !seats(0)() {
+		t.Errorf("seats %v", w.node.seats)
+	}
+}
+
+// What a client sends after the message that closed it is not looked at.
+func TestNothingAfterTheLastError(t *testing.T) {
+	w := newWorld(t, func(c *Config) { c.Limits.CloseLimit = patience })
+	a, b := w.enter(), w.enter()
+	a.name(1, b.url)
+	for range 16 {
+		a.sendBinary([]byte{9})
+	}
+	// The node does not cut the connection before it has the answer to its close, which is only given by reading.
+	a.forward(1, "late")
+	a.send(`{"id":1,"type":"update","from":"` + a.url + `","to":"` + b.url + `"}`)
+	if code := a.closed(); code != websocket.StatusPolicyViolation {
+		t.Errorf("closed with %d", code)
+	}
+	b.quiet()
+}
+
 // stuffed is a user who does not read, and whose queue at the node is full of frames from another one.
 func stuffed(t *testing.T, w *world, from *user) *user {
 	u := w.enter()
