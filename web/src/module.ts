@@ -113,8 +113,7 @@ export class Door {
   /** Makes the machine from its whole state. */
   restore(snapshot: Bytes): void {
     this.#guard(() => {
-      const at = this.#exports.input(snapshot.length) >>> 0;
-      new Uint8Array(this.#exports.memory.buffer, at, snapshot.length).set(snapshot);
+      this.#input(snapshot.length).set(snapshot);
       this.#output(this.#exports.restore(snapshot.length));
     });
   }
@@ -123,10 +122,16 @@ export class Door {
     return this.#guard(() => decoder.decode(this.#output(call())));
   }
 
-  // Lines are ASCII, and a loop over them beats TextEncoder. The view is taken after input(), which may grow the memory.
+  // The view is taken after input(), which may grow the memory.
+  #input(size: number): Bytes {
+    const at = this.#exports.input(size) >>> 0;
+    if (at === 0) throw new Refused(`${size} bytes are more than the machine takes at once`);
+    return new Uint8Array(this.#exports.memory.buffer as ArrayBuffer, at, size);
+  }
+
+  // Lines are ASCII, and a loop over them beats TextEncoder.
   #writeText(text: string): number {
-    const at = this.#exports.input(text.length) >>> 0;
-    const view = new Uint8Array(this.#exports.memory.buffer, at, text.length);
+    const view = this.#input(text.length);
     for (let i = 0; i < text.length; i++) view[i] = text.charCodeAt(i);
     return text.length;
   }

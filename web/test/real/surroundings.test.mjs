@@ -19,7 +19,8 @@ const connect = (page, url = set.node.url, options = {}) =>
     async ([to, more]) => {
       globalThis.warnings = [];
       globalThis.got = [];
-      globalThis.me = await hyroute.connect(to, { direct: false, warning: (w) => warnings.push(w.code), ...more });
+      globalThis.trace = [];
+      globalThis.me = await hyroute.connect(to, { direct: false, warning: (w) => warnings.push(w.code), trace: (line) => /^(?:signal-received .*kind=bye|stub-changed .*status=disconnected)/.test(line) && trace.push(line), ...more });
       me.on("message", (m) => void got.push(m.value));
       return me.address;
     },
@@ -173,6 +174,21 @@ test("a trap in the module loses nothing but the message that caused it", async 
   assert.deepEqual(await other.evaluate(() => got), Array.from({ length: 500 }, (_, i) => i + 1));
   assert.deepEqual(page.faults, []);
   server.close();
+});
+
+test("a page that goes away tells its peer, which does not wait to find out", async () => {
+  const [a, b] = [await set.open(), await set.open()];
+  const [address] = [await connect(a, undefined, { direct: true }), await connect(b, undefined, { direct: true })];
+  await a.evaluate(() => {
+    globalThis.peers = [];
+    me.on("status", (s) => s.kind === "peer" && peers.push([s.status, s.reason]));
+  });
+  await b.evaluate((to) => me.send(to, 1), address);
+  await a.waitForFunction(() => peers.some(([status]) => status === "live"));
+  const start = performance.now();
+  await b.goto("about:blank");
+  await a.waitForFunction(() => trace.length > 0);
+  assert.ok(performance.now() - start < 3000, "a browser alone takes 5 s to guess it and 15 s to be sure");
 });
 
 test("without a node, send rejects at its deadline; with one in time, it is delivered", async () => {

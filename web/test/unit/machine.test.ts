@@ -50,6 +50,7 @@ test("what can not be read is refused, and changes nothing", async () => {
   assert.throws(() => machine.step(1, [registered(alice), "message-posted msg=x"]), Refused);
   assert.match(machine.step(1, [registered(alice), registered(carol), posted(1, carol)]), /deliver/);
   await assert.rejects(Machine.open(module, "open wall=1\n", 2), Refused);
+  assert.throws(() => machine.step(2, ["x".repeat((64 << 20) + 1)]), /more than the machine takes/);
 });
 
 test("a machine that broke is dead, and revived as it was before", async () => {
