@@ -34,7 +34,7 @@ export interface ConnectOptions {
   signal?: AbortSignal;
   /** Hears of warnings from the start; `on("warning")` comes too late for the first ones. */
   warning?: (warning: Warning) => void;
-  /** Hears every event that the machine is told and, after "> ", every effect that it answers. */
+  /** Hears what the machine is told and answers, line by line: together they are a scenario, which can be played again anywhere. */
   trace?: (line: string) => void;
   /** Instead of the ones of this environment. */
   WebSocket?: typeof WebSocket;
@@ -84,7 +84,7 @@ export async function connect(url: string | URL, options: ConnectOptions = {}): 
     compiled
       .then((code) => Machine.open(code, line, reserve))
       .then(
-        ([machine, effects]) => me.run(machine, effects),
+        ([machine, effects]) => me.run(machine, line, effects),
         (cause) => me.fail(cause instanceof HyrouteError ? cause : new HyrouteError("module", String(cause), { cause })),
       );
     return me;

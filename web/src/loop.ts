@@ -2,7 +2,7 @@ import type { Bytes } from "./bytes.ts";
 import type { Effect, Event } from "./lines.ts";
 import type { Machine } from "./machine.ts";
 import { Refused } from "./module.ts";
-import { decodeEffects, encodeEvent } from "./wire.ts";
+import { decodeEffects, encodeEvent, frameOf } from "./wire.ts";
 
 const maxBatch = 256;
 const maxDelay = 2 ** 31 - 1;
@@ -22,7 +22,7 @@ export interface LoopHooks {
   leftOut(event: Event, error: Error): void;
   /** The machine broke and can not be made anew. */
   broken(error: Error): void;
-  /** Every line in and out, for the record. */
+  /** What the machine is told and answers, line by line in the form of a scenario. What was left out is no part of it. */
   trace?: ((line: string) => void) | undefined;
 }
 
@@ -48,12 +48,12 @@ export class Loop {
     this.#hooks = hooks;
   }
 
-  /** Hands over the machine with the effects of its start. Events pushed before are stepped then. */
-  run(machine: Machine, effects: string): void {
+  /** Hands over the machine with the line it was made from and the effects of its start. Events pushed before are stepped then. */
+  run(machine: Machine, line: string, effects: string): void {
     if (this.#stopped) return;
     this.#machine = machine;
     this.#start = performance.now();
-    this.#do(effects, new Map());
+    this.#do(line, effects, new Map());
     this.#schedule();
   }
 
@@ -108,15 +108,15 @@ export class Loop {
     const frames = new Map<number, Bytes>();
     for (const { event, payload } of items) if (event.verb === "frame-received") frames.set(event.frame, payload!);
     this.#now = Math.max(this.#now, Math.floor(performance.now() - this.#start));
-    this.#record([`at now=${this.#now}`, ...lines]);
+    const frame = frameOf(this.#now, lines);
     let effects: string;
     try {
-      effects = machine.step(this.#now, lines);
+      effects = machine.step(frame);
     } catch (error) {
       this.#fault(machine, items, error as Error);
       return;
     }
-    this.#do(effects, frames);
+    this.#do("\n" + frame, effects, frames);
     try {
       machine.save();
     } catch (error) {
@@ -124,9 +124,10 @@ export class Loop {
     }
   }
 
-  #do(output: string, frames: ReadonlyMap<number, Bytes>): void {
+  #do(input: string, output: string, frames: ReadonlyMap<number, Bytes>): void {
+    const { trace } = this.#hooks;
+    if (trace) for (const line of `${input}----\n${output}`.split("\n").slice(0, -1)) trace(line);
     const effects = decodeEffects(output);
-    if (this.#hooks.trace && output !== "") this.#record(output.slice(0, -1).split("\n"), "> ");
     for (const effect of effects) if (effect.verb === "wake") this.#wake(effect.at);
     this.#hooks.perform(effects, frames);
   }
@@ -159,10 +160,5 @@ export class Loop {
       if (performance.now() - this.#start < at) this.#wake(at);
       else this.push({ verb: "time-passed" });
     }, Math.min(maxDelay, Math.max(0, Math.ceil(left))));
-  }
-
-  #record(lines: readonly string[], prefix = ""): void {
-    const trace = this.#hooks.trace;
-    if (trace) for (const line of lines) trace(prefix + line);
   }
 }

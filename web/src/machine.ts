@@ -1,6 +1,5 @@
 import type { Bytes } from "./bytes.ts";
 import { Door, Refused } from "./module.ts";
-import { frameOf } from "./wire.ts";
 
 const minJournal = 256 * 1024;
 
@@ -31,9 +30,8 @@ export class Machine {
     return [new Machine(module, reserve, door), effects];
   }
 
-  /** Steps it. Throws Refused, which changed nothing, or Trap, after which only revive helps. */
-  step(now: number, lines: readonly string[]): string {
-    const frame = frameOf(now, lines);
+  /** Steps it with one frame. Throws Refused, which changed nothing, or Trap, after which only revive helps. */
+  step(frame: string): string {
     const effects = this.#door.step(frame);
     this.#journal.push(frame);
     this.#size += frame.length;

@@ -85,11 +85,11 @@ export class Runtime implements AsyncIterable<Message> {
     globalThis.addEventListener?.("pagehide", this.#hide);
   }
 
-  /** Hands over the machine with the effects of its start. @internal */
-  run(machine: Machine, effects: string): void {
+  /** Hands over the machine with the line it was made from and the effects of its start. @internal */
+  run(machine: Machine, line: string, effects: string): void {
     if (this.#over) return;
     this.#outbox.run();
-    this.#loop.run(machine, effects);
+    this.#loop.run(machine, line, effects);
     this.#emitter.emit("status", { kind: "module", status: "live", reason: "" });
   }
 

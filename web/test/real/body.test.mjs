@@ -1,6 +1,9 @@
 // The body in real pages, against the real Message Node.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { readFileSync } from "node:fs";
+import { root } from "../corpus.mjs";
+import { playAll } from "../scenario.ts";
 import { stage } from "./stage.mjs";
 
 let set;
@@ -261,4 +264,26 @@ test("close rejects what waits, ends loops, and leaves the socket", async () => 
   await connect(again);
   const sent = await again.evaluate((to) => globalThis.told(me.send(to, 3, { deadline: 500 })), address);
   assert.equal(sent.code, "not-found", "the node forgot the address at once");
+});
+
+test("what the machine was told in a page, it answers alike in Node", async () => {
+  const [a, b] = [await set.open(), await set.open()];
+  const addressB = await connect(b);
+  const trace = await a.evaluate(
+    async ([url, to]) => {
+      const lines = [];
+      const me = await hyroute.connect(url, { trace: (line) => lines.push(line) });
+      const moved = new Promise((resolve) => me.on("path", ({ path }) => path === "direct" && resolve()));
+      await me.send(to, new Uint8Array(100_000));
+      await moved;
+      await Promise.all(Array.from({ length: 50 }, (_, i) => me.send(to, i)));
+      await me.send(to.replace(/[^/]+$/, "nobody"), 1, { deadline: 100 }).catch(() => undefined);
+      await me.close();
+      return lines;
+    },
+    [set.node.url, addressB],
+  );
+  assert.ok(trace.some((line) => line.startsWith("transmit")) && trace.some((line) => line.startsWith("frame-received")));
+  const module = await WebAssembly.compile(readFileSync(`${root}web/dist/hyroute.wasm`));
+  assert.deepEqual(await playAll(module, [{ name: "from a page", text: trace.join("\n") + "\n" }]), []);
 });

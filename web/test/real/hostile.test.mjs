@@ -93,7 +93,7 @@ test("signals that do not verify have no effect", async () => {
   const other = await tapped();
   // A real signal of the other runtime, to this one: invite, as the machine sends it when there is traffic.
   await other.page.evaluate((to) => me.send(to, "hello"), address);
-  await other.page.waitForFunction(() => trace.some((line) => /^> signal /.test(line)));
+  await other.page.waitForFunction(() => trace.some((line) => /^signal /.test(line)));
   const signal = () => other.page.heard.filter((m) => typeof m === "string").map((m) => JSON.parse(m)).find((m) => m.body?.method === "signal");
   while (!signal()) await new Promise((resolve) => setImmediate(resolve));
   const real = signal();

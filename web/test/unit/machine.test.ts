@@ -10,7 +10,7 @@ import type { Effect, Event } from "../../src/lines.ts";
 import { Loop } from "../../src/loop.ts";
 import { Machine } from "../../src/machine.ts";
 import { compile, Door, Refused, Trap } from "../../src/module.ts";
-import { encodeOpen } from "../../src/wire.ts";
+import { encodeOpen, frameOf } from "../../src/wire.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const poison = "hyperty://trap.example/poison";
@@ -40,41 +40,41 @@ const posted = (msg: number, to: string) => `message-posted msg=${msg} from=${al
 test("a machine opens, steps and answers", async () => {
   const [machine, effects] = await Machine.open(module, open, 2);
   assert.match(effects, /^deploy-node-stub stub=\d+ domain=a\.example$/m);
-  const out = machine.step(1, [registered(alice), registered(carol), posted(1, carol)]);
+  const out = machine.step(frameOf(1, [registered(alice), registered(carol), posted(1, carol)]));
   assert.match(out, /^deliver delivery=\d+ msg=1 from=hyperty:\/\/a\.example\/alice to=hyperty:\/\/a\.example\/carol path=local$/m);
 });
 
 test("what can not be read is refused, and changes nothing", async () => {
   const [machine] = await Machine.open(module, open, 2);
-  assert.throws(() => machine.step(1, ["no-such-event"]), Refused);
-  assert.throws(() => machine.step(1, [registered(alice), "message-posted msg=x"]), Refused);
-  assert.match(machine.step(1, [registered(alice), registered(carol), posted(1, carol)]), /deliver/);
+  assert.throws(() => machine.step(frameOf(1, ["no-such-event"])), Refused);
+  assert.throws(() => machine.step(frameOf(1, [registered(alice), "message-posted msg=x"])), Refused);
+  assert.match(machine.step(frameOf(1, [registered(alice), registered(carol), posted(1, carol)])), /deliver/);
   await assert.rejects(Machine.open(module, "open wall=1\n", 2), Refused);
-  assert.throws(() => machine.step(2, ["x".repeat((64 << 20) + 1)]), /more than the machine takes/);
+  assert.throws(() => machine.step(frameOf(2, ["x".repeat((64 << 20) + 1)])), /more than the machine takes/);
 });
 
 test("a machine that broke is dead, and revived as it was before", async () => {
   const [machine] = await Machine.open(module, open, 2);
-  machine.step(1, [registered(alice), registered(carol)]);
-  assert.throws(() => machine.step(2, [posted(1, poison)]), Trap);
-  assert.throws(() => machine.step(3, [posted(2, carol)]), Trap, "it answers no more, though the instance would");
+  machine.step(frameOf(1, [registered(alice), registered(carol)]));
+  assert.throws(() => machine.step(frameOf(2, [posted(1, poison)])), Trap);
+  assert.throws(() => machine.step(frameOf(3, [posted(2, carol)])), Trap, "it answers no more, though the instance would");
   await machine.revive();
   const [other] = await Machine.open(module, open, 2);
-  other.step(1, [registered(alice), registered(carol)]);
-  assert.equal(machine.step(3, [posted(2, carol)]), other.step(3, [posted(2, carol)]), "as one that never met the poison");
+  other.step(frameOf(1, [registered(alice), registered(carol)]));
+  assert.equal(machine.step(frameOf(3, [posted(2, carol)])), other.step(frameOf(3, [posted(2, carol)])), "as one that never met the poison");
 });
 
 test("a machine is revived from a snapshot taken on the way", async () => {
   const [machine] = await Machine.open(module, open, 2);
-  machine.step(1, [registered(alice), registered(carol)]);
+  machine.step(frameOf(1, [registered(alice), registered(carol)]));
   const name = "x".repeat(400);
   for (let i = 0; i < 1500; i++) {
-    machine.step(2 + i, [registered(`hyperty://a.example/${name}${i % 7}`), `endpoint-unregistered address=hyperty://a.example/${name}${i % 7}`]);
+    machine.step(frameOf(2 + i, [registered(`hyperty://a.example/${name}${i % 7}`), `endpoint-unregistered address=hyperty://a.example/${name}${i % 7}`]));
     machine.save();
   }
-  assert.throws(() => machine.step(9000, [posted(1, poison)]), Trap);
+  assert.throws(() => machine.step(frameOf(9000, [posted(1, poison)])), Trap);
   await machine.revive();
-  assert.match(machine.step(9001, [posted(2, carol)]), /deliver/);
+  assert.match(machine.step(frameOf(9001, [posted(2, carol)])), /deliver/);
 });
 
 test("of a frame that breaks the machine only the poison is left out", async () => {
@@ -91,7 +91,7 @@ test("of a frame that breaks the machine only the poison is left out", async () 
     leftOut: (event, error) => left.push({ event, error }),
     broken: (error) => assert.fail(error),
   });
-  loop.run(machine, effects);
+  loop.run(machine, open, effects);
   loop.push({ verb: "endpoint-registered", address: alice });
   loop.push({ verb: "endpoint-registered", address: carol });
   const post = (msg: number, to: string) => loop.push({ verb: "message-posted", msg, from: alice, to, size: 3 });
