@@ -21,7 +21,7 @@ func newTrace(to io.Writer, c engine.Config, effects []engine.Effect) *trace {
 		return nil
 	}
 	t := &trace{to: to}
-	t.buf = append(t.buf, "# What a runtime was told and answered.\n"...)
+	t.buf = append(t.buf, "# What a runtime was told and answered.\n\n"...)
 	t.buf = wire.AppendOpen(t.buf, c)
 	t.answered(effects)
 	return t

@@ -12,6 +12,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/hyroute/hyroute/identity"
+	"github.com/hyroute/hyroute/node"
 	"github.com/hyroute/hyroute/runtime/address"
 	"github.com/hyroute/hyroute/runtime/frame"
 	"github.com/hyroute/hyroute/runtime/message"
@@ -89,54 +90,73 @@ func (r *relay) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 func TestNodeStubConforms(t *testing.T) {
 	stubtest.TestStub(t, func(t *testing.T, a, b func(stubs.Event)) stubtest.Pair {
 		r := &relay{peers: map[string]*websocket.Conn{}, frozen: make(chan struct{}), over: make(chan struct{})}
-		server := httptest.NewServer(r)
-		t.Cleanup(func() {
-			close(r.over)
-			server.CloseClientConnections()
-			server.Close()
-		})
-		var sockets []net.Conn
-		open := func(sink func(stubs.Event)) (*stubs.Node, address.Address) {
-			key, err := identity.New()
-			if err != nil {
-				t.Fatal(err)
-			}
-			runtime, err := key.RuntimeURL("a.example")
-			if err != nil {
-				t.Fatal(err)
-			}
-			live := make(chan struct{})
-			n := stubs.NewNode(stubs.NodeConfig{
-				URL: "ws" + strings.TrimPrefix(server.URL, "http"), Domain: "a.example", Runtime: runtime, Key: key,
-				Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
-					conn, err := new(net.Dialer).DialContext(ctx, network, address)
-					sockets = append(sockets, conn)
-					return conn, err
-				},
-				Sink: func(e stubs.Event) {
-					sink(e)
-					if _, ok := e.(stubs.Opened); ok {
-						close(live)
-					}
-				},
-			}, nil)
-			n.Connect()
-			<-live
-			return n, runtime
-		}
-		stubA, runtimeA := open(a)
-		stubB, runtimeB := open(b)
-		if err := stubA.Name(3, runtimeB); err != nil {
-			t.Fatal(err)
-		}
-		if err := stubB.Name(4, runtimeA); err != nil {
-			t.Fatal(err)
-		}
-		return stubtest.Pair{
-			A: stubA, B: stubB, ToB: 3, ToA: 4,
-			Lose:     func() { sockets[0].Close() },
-			Unread:   func() { close(r.frozen) },
-			Packages: []string{"hyroute/stubs."},
-		}
+		p := join(t, r, a, b)
+		t.Cleanup(func() { close(r.over) })
+		p.Unread = func() { close(r.frozen) }
+		return p
 	})
+}
+
+func TestNodeStubConformsAtARealNode(t *testing.T) {
+	stubtest.TestStub(t, func(t *testing.T, a, b func(stubs.Event)) stubtest.Pair {
+		// The suite sends more than a machine would, to see the marks.
+		n, err := node.New(node.Config{Domain: "a.example", Limits: node.Limits{FrameQueue: 64 << 20, Queue: 128 << 20}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(n.Close)
+		return join(t, n, a, b)
+	})
+}
+
+// join makes two stubs at a node.
+func join(t *testing.T, handler http.Handler, a, b func(stubs.Event)) stubtest.Pair {
+	t.Helper()
+	server := httptest.NewServer(handler)
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+	})
+	var sockets []net.Conn
+	open := func(sink func(stubs.Event)) (*stubs.Node, address.Address) {
+		key, err := identity.New()
+		if err != nil {
+			t.Fatal(err)
+		}
+		runtime, err := key.RuntimeURL("a.example")
+		if err != nil {
+			t.Fatal(err)
+		}
+		live := make(chan struct{})
+		n := stubs.NewNode(stubs.NodeConfig{
+			URL: "ws" + strings.TrimPrefix(server.URL, "http") + "/ws", Domain: "a.example", Runtime: runtime, Key: key,
+			Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+				conn, err := new(net.Dialer).DialContext(ctx, network, address)
+				sockets = append(sockets, conn)
+				return conn, err
+			},
+			Sink: func(e stubs.Event) {
+				sink(e)
+				if _, ok := e.(stubs.Opened); ok {
+					close(live)
+				}
+			},
+		}, nil)
+		n.Connect()
+		<-live
+		return n, runtime
+	}
+	stubA, runtimeA := open(a)
+	stubB, runtimeB := open(b)
+	if err := stubA.Name(3, runtimeB); err != nil {
+		t.Fatal(err)
+	}
+	if err := stubB.Name(4, runtimeA); err != nil {
+		t.Fatal(err)
+	}
+	return stubtest.Pair{
+		A: stubA, B: stubB, ToB: 3, ToA: 4,
+		Lose:     func() { sockets[0].Close() },
+		Packages: []string{"hyroute/stubs."},
+	}
 }
