@@ -43,6 +43,31 @@ func (e *Engine) endpointRegistered(a address.Address) {
 		p.node = e.node(a.Domain())
 		p.announce(e)
 	}
+	if a.Class() == address.Entity {
+		e.cameHere(a.Entity())
+	}
+}
+
+// cameHere lets messages that were posted here to an entity, and wait or are on their way to where it was, come before those
+// that are posted now that it listens here.
+func (e *Engine) cameHere(entity address.Address) {
+	var from address.Address
+	for f := range e.flights {
+		if f.entity == entity && (from.IsZero() || f.peer.Less(from)) {
+			from = f.peer
+		}
+	}
+	l := e.lookups[entity]
+	if l == nil && !from.IsZero() {
+		l = e.lookup(entity, entity.Domain())
+	}
+	if l == nil {
+		return
+	}
+	if l.draining.IsZero() {
+		l.draining = from
+	}
+	l.release(e)
 }
 
 func (e *Engine) endpointUnregistered(a address.Address) {

@@ -29,6 +29,26 @@ func (l *lookup) stubOf() uint64 { return l.node.stub }
 // holds says whether messages for the entity have to wait behind others.
 func (l *lookup) holds() bool { return len(l.waiting) > 0 || !l.draining.IsZero() }
 
+// holdsHere says whether messages for an address that listens here have to wait behind others for it.
+func (l *lookup) holdsHere(to address.Address) bool {
+	for _, m := range l.waiting {
+		if m.to == to {
+			return true
+		}
+	}
+	return !l.draining.IsZero()
+}
+
+// here says whether somebody listens here whom one of those that wait is for.
+func (l *lookup) here(e *Engine) bool {
+	for _, m := range l.waiting {
+		if e.resolver.Listens(m.to) {
+			return true
+		}
+	}
+	return false
+}
+
 // lookup is the question about an entity; it is asked if it was not yet.
 func (e *Engine) lookup(entity address.Address, domain string) *lookup {
 	l := e.lookups[entity]
@@ -159,8 +179,12 @@ func (l *lookup) answered(e *Engine, a *RegistryAnswered) {
 	if l.code == 404 || l.tries >= 2 {
 		l.judge(e, address.Address{})
 	}
-	if len(l.waiting) == 0 && len(l.arrivals) == 0 {
+	if len(l.waiting) == 0 && len(l.arrivals) == 0 && l.draining.IsZero() {
 		l.end(e)
+		return
+	}
+	if l.here(e) && l.draining.IsZero() {
+		l.release(e)
 		return
 	}
 	if l.code == 404 && !l.watching && len(l.waiting) > 0 {
@@ -187,22 +211,32 @@ func (l *lookup) judge(e *Engine, runtime address.Address) {
 
 // release sends on what waited, in the order in which it was posted.
 func (l *lookup) release(e *Engine) {
-	known := e.resolver.Known(l.entity)
 	if !l.draining.IsZero() || l.job != 0 {
 		return
 	}
-	if known == nil || known.Runtime.IsZero() {
+	known := e.resolver.Known(l.entity)
+	found := known != nil && !known.Runtime.IsZero()
+	if found {
+		l.judge(e, known.Runtime)
+	} else if !l.here(e) {
 		if len(l.waiting) > 0 && l.alarmAt == 0 {
 			l.ask(e)
 		}
+		l.endIfIdle(e)
 		return
 	}
 	waiting := l.waiting
 	l.waiting, l.bytes = nil, 0
-	l.end(e)
+	if found {
+		l.end(e)
+	}
 	for _, m := range waiting {
 		m.lookup, m.alarmAt = nil, 0
 		e.dispatch(m)
+	}
+	l.endIfIdle(e)
+	if len(l.waiting) > 0 && l.alarmAt == 0 {
+		l.ask(e)
 	}
 }
 

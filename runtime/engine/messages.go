@@ -67,8 +67,8 @@ func (e *Engine) messagePosted(ev *MessagePosted) {
 // dispatch takes a message one step further.
 func (e *Engine) dispatch(m *message) {
 	r := e.resolver.Route(m.from, m.to, m.wish == WishNever, m.plain)
-	if r.By == resolver.BySession {
-		if l := e.lookups[m.to.Entity()]; l != nil && l.holds() {
+	if l := e.lookups[m.to.Entity()]; l != nil {
+		if r.By == resolver.BySession && l.holds() || r.By == resolver.ByLocal && l.holdsHere(m.to) {
 			l.join(e, m)
 			return
 		}

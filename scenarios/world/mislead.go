@@ -76,7 +76,7 @@ func doExplain(w *World, a Action) {
 	b := w.bodies[a.Who]
 	from, err1 := address.Parse(a.From)
 	to, err2 := address.Parse(a.To)
-	if !b.alive || err1 != nil || err2 != nil {
+	if !b.alive || b.closing || err1 != nil || err2 != nil {
 		return
 	}
 	b.numbers.explain++
