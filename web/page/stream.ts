@@ -63,6 +63,7 @@ export class Stream {
         this.#confirmed(path, now() - start);
       },
       (error: HyrouteError) => {
+        if (error.maybe) return; // the other side started over, and the stream goes on
         this.stop();
         this.#failed(error);
       },
@@ -81,7 +82,7 @@ export class Tally {
 
   take({ stream, n }: Numbered): void {
     this.received++;
-    const next = this.#next.get(stream) ?? 1;
+    const next = this.#next.get(stream) ?? n; // this page may have come in the middle of it
     if (n >= next) {
       const skipped = this.#skipped.get(stream) ?? new Set();
       this.#skipped.set(stream, skipped);
