@@ -39,7 +39,6 @@ const (
 const (
 	inKept    = 16 << 10 // memory that a client keeps for what it reads
 	inAtFirst = 1 << 10
-	openTicks = 2 // a client is to open a runtime before the ticker ticked so often
 )
 
 // A client is one socket. One goroutine reads it and does what it asks for; another one writes.
@@ -113,6 +112,12 @@ func (c *client) serve() {
 	if c.sessions {
 		c.handshake()
 	}
+	idle := time.AfterFunc(c.node.config.Limits.OpenLimit, func() {
+		if c.session.Load() == nil {
+			c.finish(closeErrors, reasonNotOpen)
+		}
+	})
+	defer idle.Stop()
 	var writer sync.WaitGroup
 	writer.Go(c.write)
 	err := c.read()
@@ -192,13 +197,10 @@ func (c *client) write() {
 	var pings sync.WaitGroup
 	defer pings.Wait()
 	var spare []byte
-	ticks := 0
 	for more := true; more; {
 		select {
 		case <-tick.C:
-			if ticks++; ticks >= openTicks && c.session.Load() == nil {
-				c.finish(closeErrors, reasonNotOpen)
-			} else if !c.heard.Swap(false) {
+			if !c.heard.Swap(false) {
 				pings.Go(c.ping)
 			}
 			spare = nil

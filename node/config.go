@@ -49,7 +49,8 @@ type Limits struct {
 	Entries       int           // registry entries of a runtime; 1024
 	AllEntries    int           // registry entries in an engine.Memory; 131072
 	EntrySize     int           // bytes of the value of a registry entry; 4096
-	PingEvery     time.Duration // a silent client is pinged, and one that opens nothing in twice that time is closed; 25 s
+	OpenLimit     time.Duration // a client is to open a runtime within; 30 s
+	PingEvery     time.Duration // a silent client is pinged; 25 s
 	PingLimit     time.Duration // and is to answer, or take what is written to it, within; 10 s
 	CloseLimit    time.Duration // a client is to answer a close within; 2 s
 	AbsentAfter   time.Duration // entries of a runtime that is away become disconnected; 30 s
@@ -86,6 +87,7 @@ func (l *Limits) fill() error {
 		field *time.Duration
 		value time.Duration
 	}{
+		{&l.OpenLimit, 30 * time.Second},
 		{&l.PingEvery, 25 * time.Second},
 		{&l.PingLimit, 10 * time.Second},
 		{&l.CloseLimit, 2 * time.Second},

@@ -397,7 +397,7 @@ func rawUpgrade(t *testing.T, w *world) net.Conn {
 }
 
 func TestSilentClientIsPinged(t *testing.T) {
-	w := newWorld(t, func(c *Config) { c.Limits.PingEvery, c.Limits.PingLimit = time.Second/2, 50*time.Millisecond })
+	w := newWorld(t, func(c *Config) { c.Limits.PingEvery, c.Limits.PingLimit = 5*time.Millisecond, 50*time.Millisecond })
 	conn := rawUpgrade(t, w)
 	if err := conn.SetReadDeadline(time.Now().Add(patience)); err != nil {
 		t.Fatal(err)
@@ -456,11 +456,16 @@ func TestClientThatAnswersPingsStays(t *testing.T) {
 }
 
 func TestClientThatOpensNothing(t *testing.T) {
-	w := newWorld(t, func(c *Config) { c.Limits.PingEvery, c.Limits.PingLimit = 5*time.Millisecond, patience })
+	w := newWorld(t, func(c *Config) { c.Limits.OpenLimit = 5 * time.Millisecond })
 	u := w.dial(true)
 	if code := u.closed(); code != websocket.StatusPolicyViolation {
 		t.Errorf("closed with %d", code)
 	}
+	// A client that has opened outlasts the limit.
+	w = newWorld(t, func(c *Config) { c.Limits.OpenLimit = time.Second })
+	u, other := w.enter(), w.dial(true)
+	other.closed()
+	u.quiet()
 }
 
 func TestCloseEndsEverything(t *testing.T) {
