@@ -331,5 +331,5 @@ func explained(f *fields, e *engine.Explained) {
 }
 
 func wake(f *fields, e *engine.Wake) {
-	f.number("at", (*uint64)(&e.At))
+	f.time("at", (*uint64)(&e.At))
 }

@@ -116,6 +116,16 @@ func (f *fields) number(key string, v *uint64) {
 	f.notZero(*v == 0)
 }
 
+// time is a number of milliseconds; zero is left out. A time after the last that a line can name is written as that one: both
+// never come.
+func (f *fields) time(key string, v *uint64) {
+	if f.mode == writing && *v > MaxNumber {
+		last := uint64(MaxNumber)
+		v = &last
+	}
+	f.number(key, v)
+}
+
 // count is a number that the program holds as an int.
 func (f *fields) count(key string, v *int) {
 	n := uint64(*v)

@@ -172,6 +172,19 @@ func someAddress(r *rand.Rand) address.Address {
 	return address.MustParse(schemes[r.IntN(len(schemes))] + "://" + hosts[r.IntN(len(hosts))] + paths[r.IntN(len(paths))])
 }
 
+// TestTimesThatNeverCome: a deadline may be as far away as a number can be, and the time that follows from it still has to be
+// one that a body can read.
+func TestTimesThatNeverCome(t *testing.T) {
+	var d Decoder
+	for _, at := range []engine.Instant{MaxNumber, MaxNumber + 1, 1<<64 - 1} {
+		wake := &engine.Wake{At: at}
+		back, err := d.Effect(AppendEffect(nil, wake))
+		if err != nil || back.(*engine.Wake).At != MaxNumber || wake.At != at {
+			t.Errorf("%d was read as %v, %v, and left as %d", at, back, err, wake.At)
+		}
+	}
+}
+
 func TestFrameRoundTrip(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	var d Decoder

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hyroute/hyroute/runtime/wire"
 )
 
 const open = "open runtime=runtime://a.example/r1 wall=1700000000000 seed=0123456789abcdef domains=b.example direct=1\n"
@@ -68,6 +70,10 @@ func live(t *testing.T, steps []string) {
 			t.Fatalf("before\n%sthe snapshot of the restored machine differs (%v)\n%q\n%q", frame, err, snapshot, again)
 		}
 		want, wantErr := whole.Step([]byte(frame))
+		var body wire.Decoder
+		if _, err := body.Effects(want); err != nil {
+			t.Fatalf("to\n%sthe machine answers what no body can read: %v\n%s", frame, err, want)
+		}
 		got, gotErr := restored.Step([]byte(frame))
 		if (wantErr == nil) != (gotErr == nil) || !bytes.Equal(got, want) {
 			t.Fatalf("to\n%sthe machine answers\n%s%v\nand the restored one\n%s%v", frame, want, wantErr, got, gotErr)
