@@ -126,3 +126,12 @@ func readAddress(text, domain string) (address.Address, error) {
 func badOption(format string, arguments ...any) error {
 	return &Error{Code: BadOption, Err: fmt.Errorf(format, arguments...)}
 }
+
+// cause says more of why a message to an address was refused, where there is more to say.
+func (r *Runtime) cause(code Code, to address.Address) error {
+	domain := to.Domain()
+	if code != Refused || domain == "" || domain == r.domain || r.options.Nodes[domain] != "" {
+		return nil
+	}
+	return fmt.Errorf("the address is of the domain %q, and this runtime may use the node of %q only", domain, r.domain)
+}

@@ -15,12 +15,14 @@ type outbox struct {
 	requests map[uint64]uint64  // msg by the id of the request
 	last     uint64
 	waiting  int // not settled
-	clock    func() time.Time
+	runtime  *Runtime
 }
 
-func newOutbox(clock func() time.Time) *outbox {
-	return &outbox{posted: map[uint64]*posted{}, requests: map[uint64]uint64{}, clock: clock}
+func newOutbox(r *Runtime) *outbox {
+	return &outbox{posted: map[uint64]*posted{}, requests: map[uint64]uint64{}, runtime: r}
 }
+
+func (o *outbox) took(p *posted) time.Duration { return o.runtime.options.Clock().Sub(p.start) }
 
 // postInput is a message to be posted.
 type postInput struct{ posted *posted }
@@ -73,11 +75,11 @@ func (o *outbox) settle(e *engine.Settle) {
 	switch {
 	case p == nil || p.settled:
 	case e.Outcome == "rejected":
-		o.reject(p, &Error{Code: Code(e.Reason), To: p.to.String(), Maybe: e.Maybe})
+		o.reject(p, &Error{Code: Code(e.Reason), To: p.to.String(), Maybe: e.Maybe, Err: o.runtime.cause(Code(e.Reason), p.to)})
 	case p.fault != nil:
 		o.reject(p, p.fault)
 	case p.request == 0:
-		p.sent.receipt = Receipt{Delivered: e.Outcome == "delivered", Path: p.path, Took: o.clock().Sub(p.start)}
+		p.sent.receipt = Receipt{Delivered: e.Outcome == "delivered", Path: p.path, Took: o.took(p)}
 		o.done(p)
 	}
 }
@@ -111,7 +113,7 @@ func (o *outbox) answered(m *Message) (msg uint64, ok bool) {
 		return msg, true
 	}
 	p.sent.answer = m
-	p.sent.receipt = Receipt{Delivered: true, Path: p.path, Took: o.clock().Sub(p.start)}
+	p.sent.receipt = Receipt{Delivered: true, Path: p.path, Took: o.took(p)}
 	o.done(p)
 	return msg, true
 }

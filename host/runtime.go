@@ -61,12 +61,15 @@ func Connect(ctx context.Context, nodeURL string, o Options) (*Runtime, error) {
 			return nil, err
 		}
 	}
-	socket, domain, err := findDomain(ctx, u, &o)
+	socket, domain, away, err := findDomain(ctx, u, &o)
 	if err != nil {
 		return nil, err
 	}
 	r := &Runtime{options: o, node: u, domain: domain, inbox: newInbox(), done: make(chan struct{})}
 	r.watchers.first = r.watchers.add()
+	if away != nil {
+		r.watchers.tell(NodeChanged{Domain: domain, Status: stubs.Disconnected.String(), Reason: "unreachable", Err: away})
+	}
 	if err := r.begin(socket); err != nil {
 		if socket != nil {
 			socket.Close()
@@ -83,24 +86,24 @@ func Connect(ctx context.Context, nodeURL string, o Options) (*Runtime, error) {
 	return r, nil
 }
 
-// findDomain asks the node for its domain. Without an answer it is guessed, and the socket is nil.
-func findDomain(ctx context.Context, u *url.URL, o *Options) (*stubs.Socket, string, error) {
-	socket, err := stubs.Dial(ctx, u.String(), o.Dial)
+// findDomain asks the node for its domain. Without an answer it is guessed; the socket is then nil, and away says why.
+func findDomain(ctx context.Context, u *url.URL, o *Options) (socket *stubs.Socket, domain string, away, err error) {
+	socket, err = stubs.Dial(ctx, u.String(), o.Dial)
 	switch {
 	case err == nil:
 		if err := o.checkDomain(socket.Domain(), u); err != nil {
 			socket.Close()
-			return nil, "", err
+			return nil, "", nil, err
 		}
-		return socket, socket.Domain(), nil
+		return socket, socket.Domain(), nil, nil
 	case ctx.Err() != nil:
-		return nil, "", contextError(ctx)
+		return nil, "", nil, contextError(ctx)
 	case errors.Is(err, stubs.ErrUnsupportedNode):
-		return nil, "", &Error{Code: NoMessageNode, Err: err}
+		return nil, "", nil, &Error{Code: NoMessageNode, Err: err}
 	case o.Domain != "":
-		return nil, o.Domain, nil
+		return nil, o.Domain, err, nil
 	}
-	return nil, strings.ToLower(u.Hostname()), nil
+	return nil, strings.ToLower(u.Hostname()), err, nil
 }
 
 // begin makes the machine, and starts the loop.
@@ -138,7 +141,7 @@ func (r *Runtime) begin(socket *stubs.Socket) error {
 	}
 	r.loop = &loop{
 		runtime: r, machine: m, start: start, timer: time.NewTimer(0), trace: newTrace(r.options.Trace, config, effects),
-		outbox: newOutbox(r.options.Clock), held: held{}, endpoints: map[address.Address]*Endpoint{}, plain: map[uint64]plainIn{},
+		outbox: newOutbox(r), held: held{}, endpoints: map[address.Address]*Endpoint{}, plain: map[uint64]plainIn{},
 		claims: map[uint64]*Endpoint{}, explanations: map[uint64]chan Explanation{},
 		nodes: map[uint64]*nodeStub{}, peers: map[uint64]*peerStub{}, p2p: peers, first: socket,
 	}

@@ -28,6 +28,9 @@ func explain(err error) string {
 	if !errors.As(err, &e) {
 		return err.Error()
 	}
+	if e.Code == host.Refused && e.Err != nil && e.Answer == nil {
+		return strings.TrimPrefix(err.Error(), "host: ") + "\nIs --node that of the address? If its name is not its domain, say the domain with --domain."
+	}
 	text := strings.TrimPrefix(err.Error(), "host: ")
 	if hint := advice[e.Code]; hint != "" {
 		text += "\n" + hint

@@ -62,11 +62,10 @@ func (l *listener) run(ctx context.Context) error {
 	defer cancel()
 	l.enough = cancel
 	var running sync.WaitGroup
-	running.Go(func() { l.watch(inner) })
-	err = l.listen(inner)
-	cancel()
+	running.Go(l.watch)
+	err = errors.Join(l.listen(inner), r.Close(), closeTrace())
 	running.Wait()
-	return errors.Join(err, r.Close(), closeTrace())
+	return err
 }
 
 // listen prints the address once others can find it, and then what comes.
@@ -197,10 +196,10 @@ func inMillis(ms float64) string {
 	return strconv.FormatFloat(ms, 'f', 0, 64) + " ms"
 }
 
-// watch tells when messages begin to go another way, and when the node is lost.
-func (l *listener) watch(ctx context.Context) {
+// watch tells when messages begin to go another way, and when the node is lost, until the runtime is closed.
+func (l *listener) watch() {
 	node := nodeWatch{url: l.node, say: l.problem}
-	for e := range l.runtime.Events(ctx) {
+	for e := range l.runtime.Events(context.Background()) {
 		switch e := e.(type) {
 		case host.NodeChanged:
 			node.event(e)

@@ -111,14 +111,12 @@ func (s *sender) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	inner, cancel := context.WithCancel(ctx)
-	defer cancel()
 	var running sync.WaitGroup
 	running.Go(func() {
 		watch := nodeWatch{url: s.node, say: func(format string, arguments ...any) {
 			fmt.Fprintf(s.command.ErrOrStderr(), "hyroute: "+format+"\n", arguments...)
 		}}
-		for e := range r.Events(inner) {
+		for e := range r.Events(context.Background()) { // until r is closed, so that nothing goes untold
 			if n, ok := e.(host.NodeChanged); ok {
 				watch.event(n)
 			}
@@ -132,9 +130,8 @@ func (s *sender) run(ctx context.Context, args []string) error {
 	default:
 		err = s.send(ctx, r, args[0], value)
 	}
-	cancel()
-	running.Wait()
 	err = errors.Join(err, r.Close(), closeTrace())
+	running.Wait()
 	if ctx.Err() != nil {
 		return errInterrupted
 	}
