@@ -1,10 +1,13 @@
 package world
 
 import (
+	"flag"
 	"runtime"
 	"testing"
 	"time"
 )
+
+var deep = flag.Bool("deep", false, "TestSmallWorlds plays all worlds with three faults, and with a death and two faults")
 
 // small is a world of two runtimes, two carriers and three messages.
 func small() *Plan {
@@ -25,6 +28,9 @@ func TestSmallWorlds(t *testing.T) {
 	all := []Bounds{{Faults: 2}, {Faults: 1, Crashes: 1}}
 	if testing.Short() {
 		all = []Bounds{{Faults: 1}, {Crashes: 1}}
+	}
+	if *deep {
+		all = []Bounds{{Faults: 3}, {Faults: 2, Crashes: 1}, {Crashes: 2}}
 	}
 	for _, bounds := range all {
 		start := time.Now()

@@ -13,6 +13,7 @@ const (
 	maxWindow       = 1 << 20
 	maxMessage      = 16 << 20
 	maxStubs        = 16 + 2*64
+	maxAtRest       = 16 << 10 // of the state of a machine at rest that knows a handful of others
 	maxStepsNow     = 20_000
 	lateSettle      = 50 // ms: two timers that fall together may be served in two steps
 )
@@ -114,6 +115,9 @@ func (w *World) checkEnd() {
 		}
 		if len(b.asked) > 0 {
 			w.fail("nothing-undecided", "%s: %d explanations were asked for and not given", b.name, len(b.asked))
+		}
+		if s, err := b.machine.Snapshot(); err != nil || len(s) > maxAtRest {
+			w.fail("nothing-leaks", "%s: a machine at rest has a state of %d bytes (%v)", b.name, len(s), err)
 		}
 	}
 	if w.failure == nil {
