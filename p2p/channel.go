@@ -15,6 +15,9 @@ import (
 // maxQueued is how many bytes may wait in a channel. Senders that heed Blocked never come near it.
 const maxQueued = 16 << 20
 
+// farewell is how long a stub that is closed waits for what is under way.
+const farewell = 500 * time.Millisecond
+
 // detached reads and writes whole messages of an open channel.
 type detached interface {
 	ReadDataChannel(b []byte) (n int, isString bool, err error)
@@ -158,6 +161,26 @@ func (f *flow) transmit(pieces [][]byte, sink func(stubs.Event)) error {
 		f.fell(sink)
 	}
 	return nil
+}
+
+// flush waits until the peer's transport has all that was sent: closing a connection throws away what is under way.
+func (s *Stub) flush() {
+	s.mu.Lock()
+	channel := s.leaving
+	s.mu.Unlock()
+	if channel == nil {
+		return
+	}
+	timeout := time.NewTimer(farewell)
+	defer timeout.Stop()
+	channel.SetBufferedAmountLowThreshold(0)
+	for channel.BufferedAmount() > 0 {
+		select {
+		case <-s.low:
+		case <-timeout.C:
+			return
+		}
+	}
 }
 
 // look counts what left since the last time.

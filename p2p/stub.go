@@ -46,15 +46,16 @@ type Stub struct {
 	inbox   []func() error // what run has to do next; an error ends the stub
 	signals int            // that came in
 	flow    flow
-	reports bool // events may still go to the sink
+	reports bool                // events may still go to the sink
+	leaving *webrtc.DataChannel // was live when Close was called
 }
 
-// Close ends the connection.
+// Close ends the connection, once what waits in it has arrived, or after half a second.
 func (s *Stub) Close() {
 	s.closeOnce.Do(func() {
 		s.mu.Lock()
 		s.reports = false
-		s.flow.channel = nil
+		s.leaving, s.flow.channel = s.flow.channel, nil
 		s.mu.Unlock()
 		close(s.closing)
 	})
@@ -120,6 +121,7 @@ func (s *Stub) run() {
 	wasLive := s.flow.channel != nil
 	s.flow.channel = nil
 	s.mu.Unlock()
+	s.flush()
 	if s.connection != nil {
 		// The error says only that some part was closed already.
 		_ = s.connection.GracefulClose()
