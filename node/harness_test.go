@@ -124,6 +124,7 @@ func newWorld(t testing.TB, change func(*Config)) *world {
 	config := Config{
 		Domain: domain, Clock: w.clock, Logger: slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		ICEServers: []ICEServer{{URLs: []string{"stun:stun.a.example"}}},
+		Limits:     Limits{CloseLimit: patience}, // so that a busy machine loses no close code
 	}
 	if change != nil {
 		change(&config)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hyroute/hyroute/node/engine"
 	"github.com/hyroute/hyroute/runtime/address"
 )
 
@@ -99,6 +100,9 @@ func TestRegistryUpdateMerges(t *testing.T) {
 	w := newWorld(t, nil)
 	u := w.enter()
 	u.expect(200, create(u, x, `,"a":1,"b":{"c":2},"user":"user://a.example/u","expires":7200`))
+	if v := u.expect(200, read(u, x))["value"].(fields); v["expires"] != float64(3600) {
+		t.Errorf("an hour is the most: %v", v)
+	}
 	u.expect(200, update(u, x, `,"value":{"b":3,"d":"four","sessions":0,"expires":60}`))
 	w.clock.pass(time.Second)
 	u.expect(200, create(u, "hyperty://a.example/y", ""))
@@ -147,6 +151,18 @@ func TestRegistryExpires(t *testing.T) {
 	watcher.quiet()
 	if n := w.clock.running(); n != 0 {
 		t.Errorf("%d timers run for nothing", n)
+	}
+}
+
+// What has ended is called disconnected from then on, also while the timer that notes it is late.
+func TestExpiredBeforeTheTimer(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	e := engine.Entry{URL: address.MustParse(x), Runtime: address.MustParse("runtime://a.example/r"), Live: true, Expires: time.Minute, Modified: now}
+	if b := string(entryBody(&e, now.Add(time.Minute-1))); !strings.HasPrefix(b, `{"code":200,`) || !strings.Contains(b, `"status":"live"`) {
+		t.Error(b)
+	}
+	if b := string(entryBody(&e, now.Add(time.Minute))); !strings.HasPrefix(b, `{"code":408,`) || !strings.Contains(b, `"status":"disconnected"`) {
+		t.Error(b)
 	}
 }
 

@@ -283,6 +283,11 @@ func TestNothingAfterTheLastError(t *testing.T) {
 // stuffed is a user who does not read, and whose queue at the node is full of frames from another one.
 func stuffed(t *testing.T, w *world, from *user) *user {
 	u := w.enter()
+	stuff(t, from, u)
+	return u
+}
+
+func stuff(t *testing.T, from, u *user) {
 	from.name(1, u.url)
 	f := strings.Repeat("x", 32<<10)
 	for {
@@ -301,7 +306,7 @@ func stuffed(t *testing.T, w *world, from *user) *user {
 			t.Fatalf("got %+v, %v", e, err)
 		}
 		from.next()
-		return u
+		return
 	}
 }
 
@@ -367,6 +372,54 @@ func TestSlowClientIsClosed(t *testing.T) {
 		t.Error("the log does not say so")
 	}
 	other.quiet()
+}
+
+// Sixteen subscribe, one never reads: it is closed as too slow, and the others get everything in order.
+func TestSlowReaderDoesNotStallTheFanOut(t *testing.T) {
+	w := newWorld(t, func(c *Config) {
+		c.Limits.PingLimit, c.Limits.CloseLimit, c.Limits.Queue = patience, 100*time.Millisecond, 1<<20
+	})
+	const object, readers, window, messages = "comm://a.example/o/changes", 15, 8, 200
+	sender := w.enter()
+	slow := w.enter()
+	slow.expect(200, sub(slow, object))
+	stuff(t, sender, slow)
+	got := make(chan error, readers*window)
+	for range readers {
+		u := w.enter()
+		u.expect(200, sub(u, object))
+		go func() {
+			for i := 0; ; i++ {
+				p, err := u.read()
+				if err == nil && !strings.HasPrefix(string(p.bytes), fmt.Sprintf(`{"id":%d,`, i)) {
+					err = fmt.Errorf("message %d is %.40s", i, p.bytes)
+				}
+				got <- err
+				if err != nil {
+					return
+				}
+			}
+		}()
+	}
+	text := `,"type":"update","from":"` + sender.url + `","to":"` + object + `","body":{"value":"` + strings.Repeat("x", 4<<10) + `"}}`
+	for i := range messages {
+		sender.send(fmt.Sprintf(`{"id":%d%s`, i, text))
+		if i < window {
+			continue
+		}
+		for range readers {
+			if err := <-got; err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for range readers * window {
+		if err := <-got; err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.until("the slow client is closed", func() bool { return w.away(slow.url) })
+	sender.quiet()
 }
 
 // A slow client that still reads learns why it is closed.
