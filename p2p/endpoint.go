@@ -118,8 +118,8 @@ func (e *Endpoint) SetICEServers(list []stubs.ICEServer) {
 	e.mu.Unlock()
 }
 
-// Dial makes a connection to peer and sends it an offer. sink gets the events of the stub: in-progress, then live and
-// frames, and at the end disconnected (it was live) or failed.
+// Dial makes a connection to peer and sends it an offer. sink gets the events of the stub: created, in-progress, then
+// live and frames, and at the end disconnected (it was live) or failed.
 func (e *Endpoint) Dial(peer address.Address, attempt uint64, sink func(stubs.Event)) *Stub {
 	return e.start(peer, attempt, sink, true)
 }

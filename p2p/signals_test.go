@@ -16,11 +16,11 @@ import (
 
 func none(stubs.Event) {}
 
-// nextChange gives the next state that sink is told, in-progress left out.
+// changes gives the states that a sink is told, those before live left out.
 func changes() (chan stubs.Changed, func(stubs.Event)) {
 	list := make(chan stubs.Changed, 16)
 	return list, func(e stubs.Event) {
-		if c, ok := e.(stubs.Changed); ok && c.Status != stubs.InProgress {
+		if c, ok := e.(stubs.Changed); ok && c.Status > stubs.InProgress {
 			list <- c
 		}
 	}

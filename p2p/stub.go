@@ -108,6 +108,7 @@ func (e *ended) Error() string { return e.reason + ": " + e.err.Error() }
 // run owns the connection from the first step to the last.
 func (s *Stub) run() {
 	defer close(s.done)
+	s.emit(stubs.Changed{Status: stubs.Created})
 	if s.refusal.Status == stubs.Failed {
 		s.emit(s.refusal)
 		return

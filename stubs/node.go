@@ -39,6 +39,7 @@ type Node struct {
 	mu      sync.Mutex
 	running sync.WaitGroup
 	closed  bool
+	told    bool    // that it was created
 	busy    bool    // an attempt or a connection is under way
 	first   *Socket // made before the stub
 	token   string  // of the last open
@@ -54,7 +55,7 @@ func NewNode(c NodeConfig, first *Socket) *Node {
 }
 
 // Connect makes one attempt, unless one is under way or there is a connection. What comes of it is reported as Changed:
-// in-progress, then live, disconnected (another attempt may succeed) or failed (none will).
+// created the first time, in-progress, then live, disconnected (another attempt may succeed) or failed (none will).
 func (n *Node) Connect() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -105,6 +106,13 @@ func (n *Node) emit(e Event) {
 
 // run is one attempt and the connection that comes of it.
 func (n *Node) run() {
+	n.mu.Lock()
+	told := n.told
+	n.told = true
+	n.mu.Unlock()
+	if !told {
+		n.emit(Changed{Status: Created})
+	}
 	n.emit(Changed{Status: InProgress})
 	change := n.connect()
 	n.mu.Lock()
