@@ -15,6 +15,7 @@ type lookup struct {
 	tries    uint64
 	code     uint64 // of the last answer
 	watching bool   // <entity>/registration is subscribed
+	watchJob uint64 // of that; 0: answered
 	waiting  []*message
 	bytes    int
 	arrivals []*session.Arrived // messages whose sender has to be bound first
@@ -98,7 +99,7 @@ func (l *lookup) ring(e *Engine) {
 }
 
 func (l *lookup) join(e *Engine, m *message) {
-	if len(l.waiting) >= e.numbers.Waiting || l.bytes+m.size > e.numbers.WaitingBytes || len(e.lookups) > e.numbers.Lookups {
+	if full(len(l.waiting), l.bytes, m.size, &e.numbers) || len(e.lookups) > e.numbers.Lookups {
 		e.reject(m, "too-many", false)
 		l.endIfIdle(e)
 		return
@@ -189,11 +190,25 @@ func (l *lookup) answered(e *Engine, a *RegistryAnswered) {
 	}
 	if l.code == 404 && !l.watching && len(l.waiting) > 0 {
 		l.watching = true
-		l.node.watch(e, l.entity.Join("registration"))
+		l.watchJob = l.node.watch(e, l.entity.Join("registration"), (*subscription)(l))
 	}
 	l.alarmAt = e.now + min(e.numbers.Again<<min(l.tries, 16), e.numbers.AgainMost)
 	l.tries++
 	e.at(l.id, l)
+}
+
+// subscription is the job of a lookup's subscription to <entity>/registration. The entry may have come between the answer that
+// there is none and the subscription, so the registry is asked once more.
+type subscription lookup
+
+func (s *subscription) stubOf() uint64 { return s.node.stub }
+
+func (s *subscription) answered(e *Engine, _ *RegistryAnswered) {
+	l := (*lookup)(s)
+	l.watchJob = 0
+	if e.lookups[l.entity] == l && l.watching {
+		l.ask(e)
+	}
 }
 
 // judge lets pass the messages that came from where the entity lives, and refuses the others.

@@ -91,7 +91,7 @@ func (n *node) forward(e *Engine, m *message) {
 		n.send(e, m)
 		return
 	}
-	if len(n.waiting) >= e.numbers.Waiting || n.bytes+m.size > e.numbers.WaitingBytes {
+	if full(len(n.waiting), n.bytes, m.size, &e.numbers) {
 		e.reject(m, "too-many", false)
 		return
 	}
@@ -99,6 +99,11 @@ func (n *node) forward(e *Engine, m *message) {
 	n.waiting = append(n.waiting, m)
 	n.bytes += m.size
 	e.waitUntil(m, "no-message-node")
+}
+
+// full says whether a queue of so many messages and bytes takes no more. An empty one takes anything.
+func full(length, bytes, size int, n *Numbers) bool {
+	return length >= n.Waiting || length > 0 && bytes+size > n.WaitingBytes
 }
 
 func (n *node) send(e *Engine, m *message) {
@@ -131,12 +136,14 @@ func (n *node) leave(m *message) {
 	}
 }
 
-// watch subscribes an address at the node for as long as unwatch was not called.
-func (n *node) watch(e *Engine, a address.Address) {
+// watch subscribes an address at the node for as long as unwatch was not called. j hears when the node did.
+func (n *node) watch(e *Engine, a address.Address, j job) (asked uint64) {
 	n.watched = append(n.watched, a)
 	if n.live {
-		e.emit(&Subscribe{Job: e.newJob(nil), Stub: n.stub, Addresses: []address.Address{a}})
+		asked = e.newJob(j)
+		e.emit(&Subscribe{Job: asked, Stub: n.stub, Addresses: []address.Address{a}})
 	}
+	return asked
 }
 
 func (n *node) unwatch(e *Engine, a address.Address) {
@@ -159,7 +166,11 @@ func (e *Engine) jobsLost(stub uint64) {
 		}
 	}
 	for _, l := range inOrder(e.lookups) {
-		if l.node.stub == stub && l.job != 0 {
+		if l.node.stub != stub {
+			continue
+		}
+		l.watchJob = 0
+		if l.job != 0 {
 			l.job, l.alarmAt = 0, 0
 		}
 	}

@@ -240,7 +240,7 @@ func (e *Engine) snapshotLookups(c *snapshot.Codec) {
 			*l = &lookup{}
 		}
 		x := *l
-		for _, v := range []*uint64{&x.id, &x.job, &x.tries, &x.code, &x.alarmAt} {
+		for _, v := range []*uint64{&x.id, &x.job, &x.watchJob, &x.tries, &x.code, &x.alarmAt} {
 			c.Uint64(v)
 		}
 		c.Address(&x.entity)
@@ -268,6 +268,9 @@ func (e *Engine) snapshotLookups(c *snapshot.Codec) {
 			e.at(l.id, l)
 			if l.job != 0 {
 				e.jobs[l.job] = l
+			}
+			if l.watchJob != 0 {
+				e.jobs[l.watchJob] = (*subscription)(l)
 			}
 			for _, m := range l.waiting {
 				if m != nil { // the reference failed

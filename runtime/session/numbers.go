@@ -37,7 +37,7 @@ func DefaultNumbers() Numbers {
 	return Numbers{
 		AckDelay: 20, AckChunks: 32, AckBytes: 64 << 10,
 		MinRTO: 1000, MaxRTO: 8000,
-		Ping: 700, Lease: 1500, Condemn: 4000, CondemnPings: 3, MaxHold: 60_000, Forgive: 60_000, Abandon: 30_000,
+		Ping: 700, Lease: 1500, Condemn: 4000, CondemnPings: 3, MaxHold: 60_000, Forgive: 60_000, Abandon: 15_000,
 		Together: 10_000, Idle: 3000, LateWake: 2000, LongAnswer: 100, Forget: 24 * 3600_000,
 		Probe: 16 << 10, Window: 1 << 20, Chunk: 16_000, Frame: 16 << 10, Turn: 128 << 10, Largest: 16 << 20,
 		QueueBytes: 4 << 20, QueueLength: 4096, Flows: 64, Sessions: 10_000, Channels: 2,

@@ -103,7 +103,7 @@ func (s *Session) transmit(t *Table, c *carrier, h *frame.Header, pad int, parts
 	c.spent(t, size)
 	if c == s.use[0] || c == s.use[1] || s.use[0] == nil {
 		s.ackAt, s.ackChunks, s.ackBytes = 0, 0, 0
-		s.doneReported = h.Done
+		s.told = t.now
 		s.sayHello = false
 		if h.Long {
 			s.helloAt = t.now

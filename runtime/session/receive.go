@@ -128,7 +128,6 @@ func (s *Session) followed(t *Table, inc, seen uint64) {
 	s.dropBuffer(t)
 	s.open = opened{}
 	s.rinc, s.rseen = inc, seen
-	s.doneReported = 0
 }
 
 // held is the number under which the body keeps chunk n: those of a stream that ended may still wait for their listener when the
@@ -308,7 +307,9 @@ func (s *Session) settleOwed(t *Table) {
 		return
 	}
 	s.owed = s.owed[n:]
-	if s.ackAt == 0 { // done stood when it was last told
+	// Done stood when it was last told, or nothing was told for a while: a sender that waits for its one message hears at once,
+	// and a stream is still acknowledged at most once in a delay.
+	if s.ackAt == 0 || t.now >= s.told+t.numbers.AckDelay {
 		s.ackAt = t.now
 	}
 }

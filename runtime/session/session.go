@@ -47,18 +47,18 @@ type Session struct {
 	pinc uint64
 
 	// receive half
-	rinc, rseen  uint64
-	epoch        uint64 // how often another stream was followed
-	buffer       map[uint64]arrived
-	bufferCost   int
-	open         opened
-	owed         []owed
-	owedCost     int
-	incoming     []inflow // by index
-	ackAt        uint64   // an acknowledgement is due
-	ackChunks    int
-	ackBytes     int
-	doneReported uint64
+	rinc, rseen uint64
+	epoch       uint64 // how often another stream was followed
+	buffer      map[uint64]arrived
+	bufferCost  int
+	open        opened
+	owed        []owed
+	owedCost    int
+	incoming    []inflow // by index
+	ackAt       uint64   // an acknowledgement is due
+	ackChunks   int
+	ackBytes    int
+	told        uint64 // when a frame last went by a carrier in use
 }
 
 // cursor is how far a carrier was given this session's numbers.
