@@ -61,8 +61,8 @@ export async function connect(url: string | URL, options: ConnectOptions = {}): 
   const warn = (warning: Warning) => emitter.emit("warning", warning);
 
   // All at once: the module, the key, and the socket.
-  const compiled = compile(module);
-  compiled.catch(() => undefined);
+  const ready = compile(module).then((code) => Machine.prepare(code, reserve));
+  ready.catch(() => undefined);
   const loaded = Identity.load(options.seed, warn);
   let opening!: (value: Opening) => void;
   const first = new FirstStub({ url: nodeUrl.href, WebSocket: socket, warn, opening: new Promise<Opening>((resolve) => (opening = resolve)) });
@@ -81,8 +81,8 @@ export async function connect(url: string | URL, options: ConnectOptions = {}): 
     const wall = Date.now();
     const seed = hex(crypto.getRandomValues(new Uint8Array(8)));
     const line = encodeOpen({ runtime, wall, seed, domains: [...nodes.keys()], direct: rtc !== undefined });
-    compiled
-      .then((code) => Machine.open(code, line, reserve))
+    ready
+      .then((open) => open(line))
       .then(
         ([machine, effects]) => me.run(machine, line, effects),
         (cause) => me.fail(cause instanceof HyrouteError ? cause : new HyrouteError("module", String(cause), { cause })),

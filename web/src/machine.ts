@@ -25,9 +25,16 @@ export class Machine {
 
   /** Makes a machine. Returns it with the effects of its start. Throws Refused, Trap, or HyrouteError `module`. */
   static async open(module: WebAssembly.Module, line: string, reserve: number): Promise<[Machine, string]> {
+    return (await Machine.prepare(module, reserve))(line);
+  }
+
+  /** Does what can be done before it is known what to open: returns what opens. Throws as `open`. */
+  static async prepare(module: WebAssembly.Module, reserve: number): Promise<(line: string) => [Machine, string]> {
     const door = await Door.make(module, reserve);
-    const effects = door.open(line);
-    return [new Machine(module, reserve, door), effects];
+    return (line) => {
+      const effects = door.open(line);
+      return [new Machine(module, reserve, door), effects];
+    };
   }
 
   /** Steps it with one frame. Throws Refused, which changed nothing, or Trap, after which only revive helps. */
