@@ -99,6 +99,16 @@ func (l *lookup) ring(e *Engine) {
 }
 
 func (l *lookup) join(e *Engine, m *message) {
+	switch {
+	case m.size > e.numbers.Session.Largest:
+		e.reject(m, "too-big", false)
+		l.endIfIdle(e)
+		return
+	case l.node.failed != "":
+		e.reject(m, l.node.failed, false)
+		l.endIfIdle(e)
+		return
+	}
 	if full(len(l.waiting), l.bytes, m.size, &e.numbers) || len(e.lookups) > e.numbers.Lookups {
 		e.reject(m, "too-many", false)
 		l.endIfIdle(e)

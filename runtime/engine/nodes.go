@@ -8,7 +8,7 @@ type node struct {
 	stub      uint64
 	domain    string
 	live      bool
-	failed    bool
+	failed    string // why it will not come back; empty: it may
 	tries     uint64
 	liveSince uint64
 	waiting   []*message // plain messages, until it is live
@@ -64,19 +64,41 @@ func (e *Engine) nodeChanged(n *node, ev *StubChanged) {
 		n.flush(e)
 	case StatusDisconnected, StatusFailed:
 		wasLive := n.live
-		n.live, n.failed = false, ev.Status == StatusFailed
+		n.live = false
 		e.sessions.RelayGone(n.stub)
 		e.jobsLost(n.stub)
 		if wasLive && e.now >= n.liveSince+e.numbers.Settled {
 			n.tries = 0
 		}
-		if n.failed || n.alarmAt != 0 {
+		if ev.Status == StatusFailed {
+			n.giveUp(e, ev.Reason)
+			return
+		}
+		if n.alarmAt != 0 {
 			return
 		}
 		most := min(e.numbers.Reconnect<<min(n.tries, 16), e.numbers.ReconnectMax)
 		n.tries++
 		n.alarmAt = e.now + 1 + e.random.Below(most)
 		e.at(n.id, n)
+	}
+}
+
+// giveUp rejects what waits for a node that will not come back: its socket was taken over by a twin, or it refused us.
+func (n *node) giveUp(e *Engine, reason string) {
+	n.failed, n.alarmAt = "no-message-node", 0
+	if reason == "superseded" {
+		n.failed = reason
+	}
+	for _, m := range append([]*message(nil), n.waiting...) {
+		e.reject(m, n.failed, m.handed != 0)
+	}
+	for _, l := range inOrder(e.lookups) {
+		if l.node == n {
+			for _, m := range append([]*message(nil), l.waiting...) {
+				e.reject(m, n.failed, false)
+			}
+		}
 	}
 }
 
@@ -89,6 +111,10 @@ func (n *node) ring(e *Engine) {
 func (n *node) forward(e *Engine, m *message) {
 	if n.live {
 		n.send(e, m)
+		return
+	}
+	if n.failed != "" {
+		e.reject(m, n.failed, false)
 		return
 	}
 	if full(len(n.waiting), n.bytes, m.size, &e.numbers) {

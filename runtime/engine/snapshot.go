@@ -116,7 +116,7 @@ func (n *node) snapshot(c *snapshot.Codec) {
 	}
 	c.String(&n.domain)
 	c.Bool(&n.live)
-	c.Bool(&n.failed)
+	c.String(&n.failed)
 	snapshot.Slice(c, &n.watched, c.Address)
 }
 

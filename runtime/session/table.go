@@ -275,10 +275,14 @@ func earlier(a, b uint64) uint64 {
 	return a
 }
 
-// Close settles everything that waits as closed.
+// Close settles everything that waits as closed. What was taken is acknowledged before: its senders would never hear of it.
 func (t *Table) Close() {
 	for _, p := range t.inOrder() {
 		for _, s := range p.sessions {
+			if s.ackAt != 0 {
+				s.ackAt = t.now
+				s.acknowledge(t)
+			}
 			s.abandon(t, Closed)
 		}
 	}
