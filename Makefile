@@ -29,7 +29,7 @@ bin/hyroute: $(go_sources)
 	go build -trimpath -o $@ ./cmd/hyroute
 
 bin/hyroute.wasm: $(module_sources)
-	GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared -trimpath -ldflags="-s -w" -o $@ ./wasm
+	go run ./wasm/build $@
 
 # npm writes .package-lock.json last, so it is newer than the lock exactly when the installation is whole.
 web/node_modules/.package-lock.json: web/package-lock.json

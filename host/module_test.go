@@ -1,16 +1,14 @@
 package host
 
 import (
-	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"sync"
 	"testing"
 
 	"github.com/hyroute/hyroute/host/machine"
 	"github.com/hyroute/hyroute/identity"
 	"github.com/hyroute/hyroute/runtime/engine"
+	source "github.com/hyroute/hyroute/wasm/module"
 )
 
 // cache keeps the compiled module for all tests of one run.
@@ -27,13 +25,7 @@ func TestMain(m *testing.M) {
 }
 
 var build = sync.OnceValues(func() ([]byte, error) {
-	out := filepath.Join(cache, "hyroute.wasm")
-	command := exec.Command("go", "build", "-buildmode=c-shared", "-trimpath", "-ldflags=-s -w", "-o", out, "../wasm")
-	command.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
-	if text, err := command.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("build the module: %w\n%s", err, text)
-	}
-	wasm, err := os.ReadFile(out)
+	wasm, _, err := source.Build()
 	if err != nil {
 		return nil, err
 	}

@@ -15,13 +15,20 @@ const mostBundle = 16 * 1024;
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const bundle = process.argv[2] ?? join(root, "web/dist/hyroute.js");
 
-function build(folder, name) {
-  const out = join(name, `${folder.replaceAll("/", "-")}.wasm`);
-  execFileSync("go", ["build", "-trimpath", "-buildmode=c-shared", "-ldflags=-s -w", "-o", out, `./${folder}`], {
-    cwd: root,
-    env: { ...process.env, GOOS: "wasip1", GOARCH: "wasm", CGO_ENABLED: "0" },
-    stdio: ["ignore", "inherit", "inherit"],
+function go(args, env) {
+  execFileSync("go", args, { cwd: root, env: { ...process.env, ...env }, stdio: ["ignore", "inherit", "inherit"] });
+}
+
+function buildEmpty(out) {
+  go(["build", "-trimpath", "-buildmode=c-shared", "-ldflags=-s -w", "-o", out, "./wasm/size/empty"], {
+    GOOS: "wasip1", GOARCH: "wasm", CGO_ENABLED: "0",
   });
+  return readFileSync(out);
+}
+
+// The module comes from the sources and not from bin, so that what is measured is what stands there now.
+function buildModule(out) {
+  go(["run", "./wasm/build", out]);
   return readFileSync(out);
 }
 
@@ -41,8 +48,8 @@ function row(name, size, verdict) {
 const folder = mkdtempSync(join(tmpdir(), "hyroute-size-"));
 let failed = false;
 try {
-  const empty = measure(build("wasm/size/empty", folder));
-  const module = measure(build("wasm", folder));
+  const empty = measure(buildEmpty(join(folder, "empty.wasm")));
+  const module = measure(buildModule(join(folder, "hyroute.wasm")));
   const ratio = module.brotli / empty.brotli;
   failed = ratio > mostRatio;
   console.log(`${"".padEnd(22)}${"bytes".padStart(12)}${"brotli".padStart(12)}`);

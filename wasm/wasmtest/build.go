@@ -2,12 +2,11 @@
 package wasmtest
 
 import (
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/hyroute/hyroute/wasm/module"
 )
 
 var (
@@ -24,14 +23,7 @@ func Module(t testing.TB, tags ...string) []byte {
 	if wasm, ok := built[key]; ok {
 		return wasm
 	}
-	out := filepath.Join(t.TempDir(), "hyroute.wasm")
-	command := exec.Command("go", "build", "-trimpath", "-buildmode=c-shared", "-ldflags=-s -w", "-tags="+key, "-o", out,
-		"github.com/hyroute/hyroute/wasm")
-	command.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0")
-	if text, err := command.CombinedOutput(); err != nil {
-		t.Fatalf("the module does not build: %v\n%s", err, text)
-	}
-	wasm, err := os.ReadFile(out)
+	wasm, _, err := module.Build(tags...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,9 +26,7 @@ let module: WebAssembly.Module;
 before(async () => {
   folder = mkdtempSync(join(tmpdir(), "hyroute-"));
   const file = join(folder, "trap.wasm");
-  execFileSync("go", ["build", "-tags", "trap", "-buildmode=c-shared", "-trimpath", "-o", file, "./wasm"], {
-    cwd: root, env: { ...process.env, GOOS: "wasip1", GOARCH: "wasm", CGO_ENABLED: "0" }, stdio: ["ignore", "inherit", "inherit"],
-  });
+  execFileSync("go", ["run", "./wasm/build", "-tags", "trap", file], { cwd: root, stdio: ["ignore", "inherit", "inherit"] });
   module = await compile(readFileSync(file));
 });
 
