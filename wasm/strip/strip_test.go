@@ -3,6 +3,7 @@ package strip_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -148,5 +149,64 @@ func TestWhatIsNoModuleIsRefused(t *testing.T) {
 		if out, err := strip.Lines([]byte(test.module)); out != nil || err == nil || err.Error() != test.want {
 			t.Errorf("%s: got %v, want %s", test.name, err, test.want)
 		}
+	}
+}
+
+// What is stripped comes from a linker, but what is wrong in it must be told and not be a panic. The seed is a table of two
+// functions with their values, small enough for the fuzzer to find its way.
+func FuzzLines(f *testing.F) {
+	f.Add([]byte("\x00asm\x01\x00\x00\x00"))
+	f.Add(smallModule())
+	f.Fuzz(func(t *testing.T, module []byte) {
+		once, err := strip.Lines(module)
+		if err != nil {
+			return
+		}
+		// Zeros at its end may be gone, and with them what makes it a table; a module it is all the same.
+		if _, err := strip.Lines(once); err != nil && strings.Contains(err.Error(), "not a module") {
+			t.Errorf("what it gave is no module: %x", once)
+		}
+	})
+}
+
+// smallModule has nothing but a table of two functions as data.
+func smallModule() []byte {
+	const functions = 2*8 + 8
+	words := []uint64{2, 1, 0, 72, 80, 88, 96, 112}
+	table := []byte("\xf1\xff\xff\xff\x00\x00\x01\x08")
+	for _, w := range words {
+		table = binary.LittleEndian.AppendUint64(table, w)
+	}
+	table = append(table, "\x00a\x00b\x00\x00\x00\x00"...)                   // names
+	table = append(table, "\x00\x00\x00\x00\x00\x00\x00\x00"...)             // units
+	table = append(table, "a.go\x00\x00\x00\x00"...)                         // files
+	table = append(table, "\x00\x02\x04\x00\x06\x04\x00\x08\x04\x00\x00"...) // values at 1, 4 and 7
+	table = append(table, make([]byte, 112-len(table))...)
+	for i := range uint32(3) {
+		table = binary.LittleEndian.AppendUint32(table, i)
+		table = binary.LittleEndian.AppendUint32(table, functions+48*i)
+	}
+	for i := range uint32(2) {
+		for _, v := range []uint32{i, 1 + 2*i, 0, 0, 1, 4, 7, 1, 0, 9, 0, 1} {
+			table = binary.LittleEndian.AppendUint32(table, v)
+		}
+	}
+	body := binary.AppendUvarint([]byte("\x01\x00\x41\x08\x0b"), uint64(len(table)))
+	body = append(body, table...)
+	out := binary.AppendUvarint([]byte("\x00asm\x01\x00\x00\x00\x0b"), uint64(len(body)))
+	return append(out, body...)
+}
+
+func TestLinesOfASmallModuleGo(t *testing.T) {
+	whole := smallModule()
+	out, err := strip.Lines(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(whole, []byte("a.go")) || bytes.Contains(out, []byte("a.go")) {
+		t.Error("the name of the file is still there, or never was")
+	}
+	if !bytes.Contains(out, []byte("a\x00b")) {
+		t.Error("the names of the functions are gone")
 	}
 }

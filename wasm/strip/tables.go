@@ -101,11 +101,13 @@ func parse(b []byte) *table {
 func (t *table) dropLines() error {
 	values := []byte{0} // an offset of 0: there is no such table
 	moved := map[uint32]uint32{0: 0}
-	for i := range t.count {
+	all := make([][]byte, t.count)
+	for i := range all {
 		d, err := t.description(i)
 		if err != nil {
 			return fmt.Errorf("function %d of %d: %w", i, t.count, err)
 		}
+		all[i] = d
 		for _, at := range offsets(d) {
 			old := get(d, at)
 			if _, ok := moved[old]; !ok && at != fileAt && at != lineAt {
@@ -115,8 +117,10 @@ func (t *table) dropLines() error {
 			}
 		}
 	}
-	for i := range t.count {
-		d, _ := t.description(i)
+	if len(values) > len(t.values) {
+		return errors.New("tables of values overlap")
+	}
+	for _, d := range all {
 		for _, at := range []int{fileAt, lineAt, unitAt, startLineAt} {
 			put(d, at, 0)
 		}
