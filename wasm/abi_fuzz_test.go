@@ -17,7 +17,7 @@ import (
 	"github.com/hyroute/hyroute/wasm/wasmtest"
 )
 
-// script is what FuzzABI reads its input as: records between zero bytes, the first byte of each saying what to call.
+// records cuts the input of FuzzABI up: calls between zero bytes, the first byte of each saying what to call.
 //
 //	o open   s step   r restore: the rest is the input
 //	p snapshot        q restore of the last snapshot
