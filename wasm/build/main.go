@@ -1,9 +1,10 @@
 // Command build makes hyroute.wasm as it ships.
 //
-//	go run ./wasm/build bin/hyroute.wasm
+//	go run ./wasm/build [-tags LIST] bin/hyroute.wasm
 package main
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,18 +13,20 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: build FILE")
+	tags := flag.String("tags", "", "build tags, with commas between them")
+	flag.Parse()
+	if flag.NArg() != 1 {
+		fmt.Fprintln(os.Stderr, "usage: build [-tags LIST] FILE")
 		os.Exit(2)
 	}
-	if err := build(os.Args[1]); err != nil {
+	if err := build(flag.Arg(0), *tags); err != nil {
 		fmt.Fprintf(os.Stderr, "build: %v\n", err)
 		os.Exit(1)
 	}
 }
 
-func build(out string) error {
-	wasm, larger, err := module.Build()
+func build(out, tags string) error {
+	wasm, larger, err := module.Build(tags)
 	if err != nil {
 		return err
 	}
