@@ -69,19 +69,6 @@ func (k *Key) RuntimeURL(domain string) (address.Address, error) {
 	return url, nil
 }
 
-// IsID says whether s has the form of a runtime's id.
-func IsID(s string) bool {
-	if len(s) != 32 {
-		return false
-	}
-	for i := range len(s) {
-		if c := s[i]; (c < 'a' || c > 'z') && (c < '2' || c > '7') {
-			return false
-		}
-	}
-	return true
-}
-
 // Fingerprint is the id that belongs to a public key as it travels.
 func Fingerprint(public string) (string, error) {
 	key, err := readPublic(public)

@@ -149,7 +149,7 @@ func (n *Node) mayOpen(c *client, place *seat, signed bool) *refusal {
 		return refuse(409, "open already, and no proof that it is yours")
 	case !n.config.AllowUnsigned:
 		return refuse(401, "signature: missing")
-	case place.session != nil && place.session.signed, identity.IsID(place.url.ID()):
+	case place.session != nil && place.session.signed, address.IsRuntimeID(place.url.ID()):
 		return refuse(401, "signature: missing, and only the key can open this runtime")
 	}
 	return nil

@@ -3,7 +3,6 @@ package node
 import (
 	"errors"
 
-	"github.com/hyroute/hyroute/identity"
 	"github.com/hyroute/hyroute/node/engine"
 	"github.com/hyroute/hyroute/runtime/address"
 	"github.com/hyroute/hyroute/runtime/message"
@@ -81,7 +80,7 @@ func (n *Node) createEntry(runtime address.Address, r *registryBody) *refusal {
 	if v.runtime != runtime {
 		return refuse(403, "body.value.runtime: not the one that this socket has opened")
 	}
-	if id := v.url.ID(); identity.IsID(id) && id != runtime.ID() {
+	if id := v.url.ID(); address.IsRuntimeID(id) && id != runtime.ID() {
 		return refuse(403, v.url.String()+": the address of another runtime")
 	}
 	n.mu.Lock()

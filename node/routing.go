@@ -1,7 +1,6 @@
 package node
 
 import (
-	"github.com/hyroute/hyroute/identity"
 	"github.com/hyroute/hyroute/runtime/address"
 	"github.com/hyroute/hyroute/runtime/message"
 )
@@ -89,7 +88,7 @@ func (s *session) claim(a address.Address) *refusal {
 	if s.signed {
 		return no
 	}
-	if a.Scheme() == "runtime" && (identity.IsID(a.ID()) || s.node.sessionOf(a.Entity()) != nil) {
+	if a.Scheme() == "runtime" && (address.IsRuntimeID(a.ID()) || s.node.sessionOf(a.Entity()) != nil) {
 		return no
 	}
 	if a.Class() == address.Publish {
@@ -108,7 +107,7 @@ func (n *Node) owner(entity address.Address) (address.Address, *refusal) {
 		return s.seat.url, nil
 	}
 	owner, refused := n.registered(entity)
-	if refused == nil && owner.IsZero() && identity.IsID(entity.ID()) {
+	if refused == nil && owner.IsZero() && address.IsRuntimeID(entity.ID()) {
 		if named, err := address.Parse("runtime://" + entity.Domain() + "/" + entity.ID()); err == nil {
 			owner = named
 		}

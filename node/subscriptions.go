@@ -3,7 +3,6 @@ package node
 import (
 	"encoding/json"
 
-	"github.com/hyroute/hyroute/identity"
 	"github.com/hyroute/hyroute/runtime/address"
 	"github.com/hyroute/hyroute/runtime/message"
 )
@@ -73,7 +72,7 @@ func (s *session) maySubscribe(a address.Address) *refusal {
 		if a.Within(s.seat.url) {
 			return nil
 		}
-		if s.signed || identity.IsID(a.ID()) || s.node.sessionOf(a.Entity()) != nil {
+		if s.signed || address.IsRuntimeID(a.ID()) || s.node.sessionOf(a.Entity()) != nil {
 			return refuse(403, "body: "+a.String()+" is another runtime's")
 		}
 	}

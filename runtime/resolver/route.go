@@ -72,6 +72,12 @@ func (r *Resolver) toEntity(d Route, to address.Address, never bool) Route {
 	entity := to.Entity()
 	d.Steps = append(d.Steps, 6, 7, 8)
 	known := r.Known(entity)
+	if known == nil {
+		// The name says where it lives: nothing has to be asked.
+		if runtime := entity.Namesake(); !runtime.IsZero() && runtime != r.self {
+			return r.bySession(d, runtime, never, true)
+		}
+	}
 	switch {
 	case known == nil || known.Runtime.IsZero():
 		d.By, d.Entity, d.Domain = ByLookup, entity, to.Domain()

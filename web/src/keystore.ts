@@ -17,25 +17,28 @@ export interface Claim {
  */
 export async function claimKey(scheme: Scheme, warn: (warning: Warning) => void): Promise<Claim> {
   const locks = globalThis.navigator?.locks;
-  const database = await openDatabase();
-  if (!locks || !database) {
+  const [database, taken] = await Promise.all([openDatabase(), locks && takeSlot(locks)]);
+  if (!taken || !database) {
+    taken?.release();
     if (globalThis.isSecureContext) {
       const [code, text] = database ? ["no-web-locks", "this browser has no Web Locks"] as const : ["key-not-kept", "IndexedDB can not be used here"] as const;
       warn({ code, text: `${text}: the address of this page changes when it is loaded again` });
     }
     return { pair: await scheme.generate(), release() {} };
   }
-  const { slot, release } = await takeSlot(locks);
+  const { slot, release } = taken;
+  const notKept = (cause: unknown): void =>
+    warn({ code: "key-not-kept", text: "the key could not be stored: the address of this page changes when it is loaded again", cause });
   try {
     const kept = await read<KeyPair>(database, "keys", slot);
     if (kept && kept.secret instanceof Uint8Array === scheme.plain) return { pair: kept, release };
-    const pair = await scheme.generate();
-    await write(database, "keys", slot, pair);
-    return { pair, release };
   } catch (cause) {
-    warn({ code: "key-not-kept", text: "the key could not be stored: the address of this page changes when it is loaded again", cause });
+    notKept(cause);
     return { pair: await scheme.generate(), release };
   }
+  const pair = await scheme.generate();
+  write(database, "keys", slot, pair).catch(notKept); // nobody waits for the disk
+  return { pair, release };
 }
 
 /** The domain that the node at `url` was last seen to be of. */
