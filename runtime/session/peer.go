@@ -62,17 +62,46 @@ func (t *Table) forgetOne() bool {
 	if oldest == nil {
 		return false
 	}
-	delete(t.sessions, oldest.id)
-	p := oldest.peer
-	for i, s := range p.sessions {
-		if s == oldest {
+	t.forget(oldest)
+	return true
+}
+
+// forget drops a session, and its peer with the last one.
+func (t *Table) forget(s *Session) {
+	if s.open.any && !s.open.tooBig {
+		t.act(&Drop{Session: s.id, First: s.open.first, Last: s.open.last})
+	}
+	s.dropBuffer(t)
+	delete(t.sessions, s.id)
+	p := s.peer
+	for i, other := range p.sessions {
+		if other == s {
 			p.sessions = append(p.sessions[:i:i], p.sessions[i+1:]...)
+			break
 		}
 	}
 	if len(p.sessions) == 0 && len(p.channels) == 0 {
 		delete(t.peers, p.url)
 	}
-	return true
+}
+
+// sweepEvery is how often, in ms, sessions are looked for that were not used for long. It is done along with other work, and
+// never wakes a body.
+const sweepEvery = 3600_000
+
+// sweep forgets the sessions that were not used for long and owe nothing. What a peer began to send and never ended goes too.
+func (t *Table) sweep() {
+	t.sweepDue = false
+	for _, p := range t.inOrder() {
+		if len(p.channels) > 0 {
+			continue // they speak through the sessions
+		}
+		for _, s := range append([]*Session(nil), p.sessions...) {
+			if s.settled() && t.now >= s.lastUse+t.numbers.Forget {
+				t.forget(s)
+			}
+		}
+	}
 }
 
 // sessionOf is the session that a frame belongs to. A short frame that no session knows is answered by all, or by a new one.

@@ -4,6 +4,9 @@ import "github.com/hyroute/hyroute/runtime/frame"
 
 // pump gives each carrier in use one more frame, if it can take it. It says whether it gave any.
 func (s *Session) pump(t *Table) bool {
+	if s.rests() {
+		return false
+	}
 	moved := false
 	for _, c := range s.use {
 		if c != nil && c.writable(t) {

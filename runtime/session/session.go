@@ -82,8 +82,25 @@ func (s *Session) idle() bool {
 	return len(s.queue) == 0 && s.part == nil && len(s.chunks) == 0 && len(s.controls) == 0 && len(s.owed) == 0 && len(s.buffer) == 0 && !s.open.any
 }
 
-// unseen says whether something is numbered that the peer has not seen.
-func (s *Session) unseen() bool { return s.seen+1 < s.next }
+// settled says whether nobody waits for anything that this side still has to tell.
+func (s *Session) settled() bool {
+	if len(s.queue) > 0 || s.part != nil || len(s.controls) > 0 || len(s.owed) > 0 {
+		return false
+	}
+	for _, m := range s.outstanding {
+		if !m.settled {
+			return false
+		}
+	}
+	return true
+}
+
+// rests says whether what the peer has not seen is of no use now: all of it expired, and the node says that there is no such
+// runtime. It goes on with the next message, or when something is heard of the peer.
+func (s *Session) rests() bool { return s.peer.absent && s.settled() }
+
+// unseen says whether something is numbered that the peer has not seen and that has to be sent until it has.
+func (s *Session) unseen() bool { return s.seen+1 < s.next && !s.rests() }
 
 // long says whether the next frame has to say everything (session.md 3.2).
 func (s *Session) long() bool { return !s.knows || s.hello || s.rinc != s.pinc }

@@ -39,6 +39,7 @@ type Table struct {
 	relays    []*relay
 	channels  map[uint64]*carrier
 	dirty     []*peer
+	sweepDue  bool    // sessions that were not used for long are looked for in the next Flush
 	parked    []*peer // had all that a carrier gets in one Step
 	wakes     agenda.Agenda[*peer]
 	deadlines agenda.Agenda[*message]
@@ -78,6 +79,7 @@ func (t *Table) Advance(now uint64) {
 	}
 	t.parked = nil
 	late := t.asked != 0 && now > t.asked+t.numbers.LateWake
+	t.sweepDue = t.sweepDue || now/sweepEvery > t.now/sweepEvery
 	t.now = max(t.now, now)
 	if !late {
 		return
@@ -191,6 +193,9 @@ func (t *Table) Refuse(r Receipt, code uint8) {
 
 // Flush does what is due and sends what can be sent.
 func (t *Table) Flush() {
+	if t.sweepDue {
+		t.sweep()
+	}
 	for {
 		at, m, ok := t.deadlines.First()
 		if !ok || at > t.now {
