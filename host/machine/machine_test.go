@@ -3,6 +3,7 @@ package machine
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -153,7 +154,11 @@ func TestNothingIsLostInATrap(t *testing.T) {
 	steps := script(t)
 	want := play(t, linkedMachine(t), steps)
 	deadly := &engine.MessagePosted{Msg: 1000, From: address.MustParse("hyperty://a.example/alice"), To: poison, Size: 1}
-	for _, o := range []Options{{}, {JournalFrames: 1}, {JournalFrames: 7}, {JournalBytes: 300}} {
+	options := []Options{{}, {JournalFrames: 1}, {JournalFrames: 7}, {JournalBytes: 300}}
+	if testing.Short() {
+		options = options[2:3]
+	}
+	for _, o := range options {
 		m := moduleMachine(t, o, "trap")
 		var trace strings.Builder
 		for i, s := range steps {
@@ -288,7 +293,10 @@ func TestWrongModulesAreRefused(t *testing.T) {
 func TestMachinesSideBySide(t *testing.T) {
 	wasm := wasmtest.Module(t)
 	want := play(t, linkedMachine(t), script(t))
-	dir := t.TempDir()
+	dir := ""
+	if !testing.Short() {
+		dir = t.TempDir() // compiled once more, and kept there
+	}
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
@@ -302,6 +310,9 @@ func TestMachinesSideBySide(t *testing.T) {
 		})
 	}
 	all.Wait()
+	if kept, err := os.ReadDir(dir); dir != "" && (err != nil || len(kept) == 0) {
+		t.Errorf("nothing is kept for the next process: %v", err)
+	}
 }
 
 func BenchmarkStep(b *testing.B) {
