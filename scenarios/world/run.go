@@ -66,6 +66,10 @@ func (w *World) run() {
 	w.play(w.now + calmTime)
 	w.probe()
 	w.play(w.now + w.rest)
+	for _, b := range w.bodies {
+		b.tell(&engine.TimePassed{}) // what is forgotten along with other work has its chance
+	}
+	w.play(w.now + 1000)
 	w.checkEnd()
 	w.closeAll()
 }
