@@ -71,7 +71,8 @@ func (l *loop) discard(e *engine.Discard) {
 	in, ok := l.plain[e.JSON]
 	delete(l.plain, e.JSON)
 	n := l.nodes[in.stub]
-	if !ok || n == nil || !asks(in.envelope.Type) {
+	unanswered := e.Reason == "echo" || e.Reason == "too-many"
+	if !ok || n == nil || unanswered || !asks(in.envelope.Type) {
 		return
 	}
 	code, why := 404, "nobody listens at this address"

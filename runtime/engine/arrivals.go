@@ -52,9 +52,7 @@ func (e *Engine) arrived(a *session.Arrived) {
 	}
 	l = e.lookup(entity, entity.Domain())
 	l.arrivals = append(l.arrivals, a)
-	if l.job == 0 && l.alarmAt == 0 {
-		l.ask(e)
-	}
+	l.ask(e)
 }
 
 // absence is the code of the refusal where nobody listens at to.
@@ -94,8 +92,15 @@ func (e *Engine) refuseArrival(a *session.Arrived, code uint8) {
 
 // jsonReceived takes a plain message: it is delivered or refused, never forwarded on.
 func (e *Engine) jsonReceived(ev *JSONReceived) {
-	if !e.resolver.Listens(ev.To) {
+	switch {
+	case !e.resolver.Listens(ev.To):
 		e.emit(&Discard{JSON: ev.JSON, Reason: "no-listener"})
+		return
+	case ev.To.Class() == address.Publish && e.resolver.Ours(ev.From):
+		e.emit(&Discard{JSON: ev.JSON, Reason: "echo"}) // it was delivered here when it was posted
+		return
+	case len(e.handed) >= e.numbers.Handed:
+		e.emit(&Discard{JSON: ev.JSON, Reason: "too-many"})
 		return
 	}
 	d := e.hand(handed{json: ev.JSON})

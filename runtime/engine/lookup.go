@@ -56,9 +56,30 @@ func (e *Engine) lookup(entity address.Address, domain string) *lookup {
 	if l == nil {
 		l = &lookup{id: e.newID(), entity: entity, node: e.node(domain)}
 		e.lookups[entity] = l
-		l.ask(e)
+		l.begin(e)
 	}
 	return l
+}
+
+// begin asks, unless the registry said only just now that there is nothing.
+func (l *lookup) begin(e *Engine) {
+	known := e.resolver.Known(l.entity)
+	if known == nil || !l.node.live {
+		l.ask(e)
+		return
+	}
+	l.code = known.Code
+	l.watchIfAbsent(e)
+	l.alarmAt = known.Until()
+	e.at(l.id, l)
+}
+
+// watchIfAbsent subscribes to the registration of an entity that has no entry.
+func (l *lookup) watchIfAbsent(e *Engine) {
+	if l.code == 404 && !l.watching {
+		l.watching = true
+		l.watchJob = l.node.watch(e, l.entity.Join("registration"), (*subscription)(l))
+	}
 }
 
 // ask sends the READ, if the node is there.
@@ -95,7 +116,7 @@ func (l *lookup) ring(e *Engine) {
 		return
 	}
 	delete(e.jobs, l.job)
-	l.answered(e, &RegistryAnswered{Code: 408})
+	l.answered(e, &RegistryAnswered{}) // no code: nobody said anything
 }
 
 func (l *lookup) join(e *Engine, m *message) {
@@ -198,9 +219,8 @@ func (l *lookup) answered(e *Engine, a *RegistryAnswered) {
 		l.release(e)
 		return
 	}
-	if l.code == 404 && !l.watching && len(l.waiting) > 0 {
-		l.watching = true
-		l.watchJob = l.node.watch(e, l.entity.Join("registration"), (*subscription)(l))
+	if len(l.waiting) > 0 {
+		l.watchIfAbsent(e)
 	}
 	l.alarmAt = e.now + min(e.numbers.Again<<min(l.tries, 16), e.numbers.AgainMost)
 	l.tries++
@@ -256,7 +276,7 @@ func (l *lookup) release(e *Engine) {
 		l.end(e)
 	}
 	for _, m := range waiting {
-		m.lookup, m.alarmAt = nil, 0
+		m.lookup, m.alarmAt, m.looked = nil, 0, true
 		e.dispatch(m)
 	}
 	l.endIfIdle(e)

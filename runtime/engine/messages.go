@@ -20,6 +20,7 @@ type message struct {
 	settled  bool
 	peer     address.Address // whose session has it
 	moves    int
+	looked   bool   // the registry was asked for it
 	why      string // what it waits for: the reason if its deadline passes
 	lookup   *lookup
 	node     *node
@@ -98,7 +99,10 @@ func (e *Engine) note(m *message, r resolver.Route) {
 	}
 	f := flow{m.from, m.to, m.wish}
 	ev := &Routed{From: m.from, To: m.to, By: r.By.String(), Stub: r.Stub, Peer: r.Peer, Reason: r.Reason, Steps: r.Steps}
-	key := ev.By + " " + ev.Peer.String() + " " + ev.Reason + " " + string(ev.Steps)
+	if m.looked {
+		ev.Steps = withLookup(r.Steps)
+	}
+	key := ev.By + " " + ev.Peer.String() + " " + ev.Reason + " " + string(r.Steps)
 	last := e.routes[f]
 	if last != nil && last.key == key {
 		return
@@ -108,6 +112,18 @@ func (e *Engine) note(m *message, r resolver.Route) {
 	}
 	e.routes[f] = &route{e.newID(), f, key}
 	e.emit(ev)
+}
+
+// withLookup puts the steps of the registry's question (9-14) where they were taken.
+func withLookup(steps []uint8) []uint8 {
+	all := make([]uint8, 0, len(steps)+6)
+	for i, s := range steps {
+		if s > 14 && (i == 0 || steps[i-1] < 9) {
+			all = append(all, 9, 10, 11, 12, 13, 14)
+		}
+		all = append(all, s)
+	}
+	return all
 }
 
 // post gives a message to the session with its peer.

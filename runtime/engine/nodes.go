@@ -62,6 +62,11 @@ func (e *Engine) nodeChanged(n *node, ev *StubChanged) {
 		e.announce(n, ev.Resumed)
 		e.askWaiting(n)
 		n.flush(e)
+		for _, p := range inOrder(e.peerings) {
+			if p.wanted && p.peer.Domain() == n.domain {
+				e.wantDirect(p.peer)
+			}
+		}
 	case StatusDisconnected, StatusFailed:
 		wasLive := n.live
 		n.live = false

@@ -24,6 +24,7 @@ type Numbers struct {
 	Waiting      int    // messages that wait for one answer, or for one node
 	WaitingBytes int
 	Lookups      int
+	Handed       int // plain messages that listeners have not taken
 	Endpoints    int
 	Listed       int // addresses of a peer's list that are looked up
 	Moves        int // how often a message follows an address that moved
@@ -38,7 +39,7 @@ func DefaultNumbers() Numbers {
 		Deadline: 30_000, Read: 5000, Connect: 15_000, Again: 2000, AgainMost: 10_000,
 		Reconnect: 500, ReconnectMax: 20_000, Settled: 5000, Expires: 3600,
 		Hold: 1000, HoldMost: 60_000, Refused: 60_000, Connections: 64, PerMinute: 10,
-		Waiting: 4096, WaitingBytes: 4 << 20, Lookups: 1000, Endpoints: 10_000, Listed: 16, Moves: 2, Flows: 1024,
+		Waiting: 4096, WaitingBytes: 4 << 20, Lookups: 1000, Handed: 10_000, Endpoints: 10_000, Listed: 16, Moves: 2, Flows: 1024,
 		Resolver: resolver.DefaultNumbers(), Session: session.DefaultNumbers(),
 	}
 }

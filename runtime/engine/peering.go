@@ -16,6 +16,7 @@ type peering struct {
 	held    uint64 // not tried again before
 	upSince uint64
 	sent    bool   // this runtime has sent to that peer
+	wanted  bool   // a connection is to be set up as soon as the node is there
 	alarmAt uint64 // deadline of the attempt
 }
 
@@ -53,8 +54,10 @@ func (e *Engine) wantDirect(peer address.Address) {
 		return
 	}
 	if n := e.node(peer.Domain()); !n.live {
+		p.wanted = true
 		return
 	}
+	p.wanted = false
 	if _, _, hold := e.sessions.Channels(peer); e.now < hold {
 		return
 	}

@@ -171,6 +171,7 @@ func (e *Engine) snapshotMessages(c *snapshot.Codec) {
 		c.Bool(&x.plain)
 		c.Bool(&x.replied)
 		c.Bool(&x.settled)
+		c.Bool(&x.looked)
 		c.String(&x.why)
 		e.nodeReference(c, &x.node)
 		e.messages[x.msg] = x
@@ -297,6 +298,7 @@ func (e *Engine) snapshotPeerings(c *snapshot.Codec) {
 		c.Byte(&state)
 		x.state = peeringState(state)
 		c.Bool(&x.sent)
+		c.Bool(&x.wanted)
 		e.peerings[x.peer] = x
 	})
 	snapshot.Slice(c, &e.invited, c.Uint64)

@@ -61,6 +61,9 @@ func (r *Resolver) Known(entity address.Address) *Entry {
 	return e
 }
 
+// Until is the time up to which the entry is believed.
+func (e *Entry) Until() uint64 { return e.until }
+
 // Recent says whether it was found only just now where an entity lives, so that asking again would tell nothing new.
 func (r *Resolver) Recent(entity address.Address) bool {
 	e := r.entries[entity]

@@ -32,12 +32,12 @@ type Route struct {
 // The steps are those of Routing Address Resolve. The Message Node is used at once while a peer connection is set up
 // behind it (steps 18-22 as the design settles them), so only the registry's answer is ever waited for.
 func (r *Resolver) Route(from, to address.Address, never, plain bool) Route {
+	d := Route{Steps: []uint8{1, 2, 3}}
+	if !r.Ours(from) {
+		return d.reject("unknown-sender")
+	}
 	if r.local[to] && to.Class() != address.Publish {
 		return Route{By: ByLocal}
-	}
-	d := Route{Steps: []uint8{1, 2, 3}}
-	if !r.ours(from) {
-		return d.reject("unknown-sender")
 	}
 	switch to.Class() {
 	case address.Backend:
@@ -136,9 +136,9 @@ func (d Route) reject(reason string) Route {
 	return Route{By: ByNone, Reason: reason, Steps: d.Steps}
 }
 
-// ours says whether from may send from here: a listener of this runtime, a sub-resource of one, or a component of the
+// Ours says whether from may send from here: a listener of this runtime, a sub-resource of one, or a component of the
 // runtime (step 3).
-func (r *Resolver) ours(from address.Address) bool {
+func (r *Resolver) Ours(from address.Address) bool {
 	return r.local[from] || r.local[from.Entity()] || from.Within(r.self)
 }
 

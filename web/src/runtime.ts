@@ -343,7 +343,7 @@ export class Runtime implements AsyncIterable<Message> {
   #discard(number: number, reason: string): void {
     const held = this.#jsons.get(number);
     this.#jsons.delete(number);
-    if (!held || !requestTypes.test(held.json.type)) return;
+    if (!held || reason === "echo" || reason === "too-many" || !requestTypes.test(held.json.type)) return;
     const { id, from, to } = held.json;
     const [code, desc] = reason === "not-bound" ? [403, "the sender's address is not that of its runtime"] : [404, "nobody listens here"];
     this.#carriers.node(held.stub)?.sendJson({ id, type: "response", from: to, to: from, body: { code, desc, description: desc } });
