@@ -93,15 +93,24 @@ const sweepEvery = 3600_000
 func (t *Table) sweep() {
 	t.sweepDue = false
 	for _, p := range t.inOrder() {
-		if len(p.channels) > 0 {
-			continue // they speak through the sessions
-		}
-		for _, s := range append([]*Session(nil), p.sessions...) {
-			if s.settled() && t.now >= s.lastUse+t.numbers.Forget {
-				t.forget(s)
-			}
+		for s := p.longUnused(t); s != nil; s = p.longUnused(t) {
+			t.forget(s)
 		}
 	}
+}
+
+// longUnused is the session to forget next, the one not used for the longest time. The last one stays while there are
+// channels, for they speak through it.
+func (p *peer) longUnused(t *Table) (oldest *Session) {
+	if len(p.sessions) == 1 && len(p.channels) > 0 {
+		return nil
+	}
+	for _, s := range p.sessions {
+		if s.settled() && t.now >= s.lastUse+t.numbers.Forget && (oldest == nil || s.lastUse < oldest.lastUse) {
+			oldest = s
+		}
+	}
+	return oldest
 }
 
 // sessionOf is the session that a frame belongs to. A short frame that no session knows is answered by all, or by a new one.

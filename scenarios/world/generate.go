@@ -10,7 +10,11 @@ func Generate(seed uint64) *Plan {
 	if c.percent(25) {
 		domains = append(domains, "e.example")
 	}
-	for i := range c.between(2, 3) {
+	posts, faults, bodies := c.between(2, 8), c.between(0, 10), c.between(2, 3)
+	if c.percent(12) { // a bad day
+		posts, faults, bodies = c.between(5, 15), c.between(8, 30), c.between(2, 4)
+	}
+	for i := range bodies {
 		d := domains[i%len(domains)]
 		b := BodyPlan{Domain: d, Direct: c.percent(85)}
 		for _, other := range domains {
@@ -24,10 +28,10 @@ func Generate(seed uint64) *Plan {
 		p.Bodies = append(p.Bodies, b)
 	}
 	g := generator{c: c, p: p}
-	for range c.between(2, 8) {
+	for range posts {
 		g.post()
 	}
-	for range c.between(0, 10) {
+	for range faults {
 		g.fault()
 	}
 	slices.SortStableFunc(p.Actions, func(a, b Action) int { return int(a.At) - int(b.At) })
@@ -73,6 +77,8 @@ func (g *generator) post() {
 		a.Size, a.Count = c.between(1_000_000, 3_000_000), 1
 	case c.percent(10):
 		a.Count, a.Every = c.between(100, 300), uint64(pick(c, 0, 2))
+	case c.percent(1):
+		a.Count, a.Every = c.between(4000, 6000), 0 // more than a queue holds
 	}
 	if c.percent(30) {
 		a.Deadline = uint64(c.between(50, 20_000))
