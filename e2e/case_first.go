@@ -66,6 +66,9 @@ func firstMessage(ctx context.Context, st *stage) error {
 	if err := st.b.connect(ctx, joining{URL: "ws://" + near.Addr() + "/ws", Tell: true, Trace: st.settings.trace}); err != nil {
 		return err
 	}
+	if err := quiet(ctx); err != nil {
+		return err
+	}
 	j := joining{URL: "ws://" + far.Addr() + "/ws", To: st.b.address, Trace: st.settings.trace}
 	if err := st.a.connectAndSend(ctx, j); err != nil {
 		return err
