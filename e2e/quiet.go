@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	quietShare = 0.2 // of the machine's time
+	quietShare = 0.35 // of the machine's time
 	quietFor   = time.Second
 	quietMost  = 20 * time.Second
 )

@@ -10,6 +10,7 @@ type Numbers struct {
 	Deadline     uint64 // of a message that names none
 	Read         uint64 // a question to the node is answered within
 	Connect      uint64 // a peer connection is up within
+	Invite       uint64 // first pause before an invitation is repeated; doubles
 	Again        uint64 // first pause before an unanswered or negative READ is repeated; doubles
 	AgainMost    uint64
 	Reconnect    uint64 // first pause before a node stub is connected again; doubles, full jitter
@@ -36,7 +37,7 @@ type Numbers struct {
 // DefaultNumbers are the defaults.
 func DefaultNumbers() Numbers {
 	return Numbers{
-		Deadline: 30_000, Read: 5000, Connect: 15_000, Again: 2000, AgainMost: 10_000,
+		Deadline: 30_000, Read: 5000, Connect: 15_000, Invite: 1000, Again: 2000, AgainMost: 10_000,
 		Reconnect: 500, ReconnectMax: 20_000, Settled: 5000, Expires: 3600,
 		Hold: 1000, HoldMost: 60_000, Refused: 60_000, Connections: 64, PerMinute: 10,
 		Waiting: 4096, WaitingBytes: 4 << 20, Lookups: 1000, Handed: 10_000, Endpoints: 10_000, Listed: 16, Moves: 2, Flows: 1024,

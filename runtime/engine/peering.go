@@ -17,7 +17,9 @@ type peering struct {
 	upSince uint64
 	sent    bool   // this runtime has sent to that peer
 	wanted  bool   // a connection is to be set up as soon as the node is there
-	alarmAt uint64 // deadline of the attempt
+	until   uint64 // deadline of the attempt
+	tries   uint64 // invitations sent in it
+	alarmAt uint64 // the deadline, or the next invitation
 }
 
 type peeringState uint8
@@ -61,20 +63,34 @@ func (e *Engine) wantDirect(peer address.Address) {
 	if _, _, hold := e.sessions.Channels(peer); e.now < hold {
 		return
 	}
-	p.attempt = uint64(e.random.Nonce())
+	p.attempt, p.tries = uint64(e.random.Nonce()), 0
 	e.enter(p, inviting)
-	e.emit(&Signal{Peer: peer, Kind: "invite", Attempt: p.attempt})
+	e.invite(p)
+}
+
+// invite sends the invitation, and again after a while: the peer may not have been attached to its node, and whatever it
+// answered may have been lost with a socket.
+func (e *Engine) invite(p *peering) {
+	e.emit(&Signal{Peer: p.peer, Kind: "invite", Attempt: p.attempt})
+	p.alarmAt = min(e.now+e.numbers.Invite<<min(p.tries, 16), p.until)
+	p.tries++
+	e.at(p.id, p)
 }
 
 // enter moves to a state that has to lead on within a time.
 func (e *Engine) enter(p *peering, s peeringState) {
 	p.state = s
-	p.alarmAt = e.now + e.numbers.Connect
+	p.until = e.now + e.numbers.Connect
+	p.alarmAt = p.until
 	e.at(p.id, p)
 }
 
 func (p *peering) ring(e *Engine) {
 	p.alarmAt = 0
+	if p.state == inviting && e.now < p.until {
+		e.invite(p)
+		return
+	}
 	e.hangUp(p)
 	e.hold(p, "timed-out")
 }
@@ -160,6 +176,9 @@ func (e *Engine) invitedBy(ev *SignalReceived) {
 		return // both invited: the attempt of the lower URL stands
 	}
 	if p.attempt == ev.Attempt {
+		if p.state == accepted { // our answer was lost
+			e.emit(&Signal{Peer: p.peer, Kind: "accept", Attempt: p.attempt})
+		}
 		return
 	}
 	if p.state != apart {

@@ -291,7 +291,7 @@ func (e *Engine) snapshotPeerings(c *snapshot.Codec) {
 		}
 		x := *p
 		state := uint8(x.state)
-		for _, v := range []*uint64{&x.id, &x.attempt, &x.stub, &x.fails, &x.held, &x.upSince, &x.alarmAt} {
+		for _, v := range []*uint64{&x.id, &x.attempt, &x.stub, &x.fails, &x.held, &x.upSince, &x.until, &x.tries, &x.alarmAt} {
 			c.Uint64(v)
 		}
 		c.Address(&x.peer)
