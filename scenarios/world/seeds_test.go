@@ -26,7 +26,7 @@ const shrinkTries = 400
 func TestSeeds(t *testing.T) {
 	count := uint64(*seeds)
 	if testing.Short() {
-		count = min(count, 200)
+		count = min(count, 60)
 	}
 	start := time.Now()
 	var next atomic.Uint64
