@@ -263,7 +263,7 @@ test("close rejects what waits, ends loops, and leaves the socket", async () => 
   const again = await set.open();
   await connect(again);
   const sent = await again.evaluate((to) => globalThis.told(me.send(to, 3, { deadline: 500 })), address);
-  assert.equal(sent.code, "not-found", "the node forgot the address at once");
+  assert.equal(sent.code, "no-such-runtime", "the node forgot the runtime at once");
 });
 
 test("what the machine was told in a page, it answers alike in Node", async () => {
