@@ -1,6 +1,9 @@
 package engine
 
-import "github.com/hyroute/hyroute/runtime/address"
+import (
+	"github.com/hyroute/hyroute/runtime/address"
+	"github.com/hyroute/hyroute/runtime/session"
+)
 
 // An Effect is what the machine asks of its body. Effects are imperatives; wasm/ABI.md has the table.
 type Effect interface{ effect() }
@@ -62,10 +65,7 @@ type NameHandle struct {
 }
 
 // Part is a slice of the content of a posted message.
-type Part struct {
-	Msg            uint64
-	Offset, Length int
-}
+type Part = session.Part
 
 // Transmit sends one session frame: Head, Pad zero bytes, the Parts.
 type Transmit struct {

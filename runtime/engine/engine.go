@@ -247,11 +247,7 @@ func (e *Engine) carryOut() bool {
 		case *session.Name:
 			e.emit(&NameHandle{Stub: a.Stub, Handle: a.Handle, Runtime: a.Peer})
 		case *session.Transmit:
-			parts := make([]Part, len(a.Parts))
-			for i, p := range a.Parts {
-				parts[i] = Part(p)
-			}
-			e.emit(&Transmit{Stub: a.Stub, Handle: a.Handle, Head: a.Head, Pad: a.Pad, Parts: parts})
+			e.emit(&Transmit{Stub: a.Stub, Handle: a.Handle, Head: a.Head, Pad: a.Pad, Parts: a.Parts})
 		case *session.Hold:
 			e.emit(&Hold{Session: a.Session, Number: a.Number, Frame: a.Frame, Offset: a.Offset, Length: a.Length})
 		case *session.Drop:

@@ -351,11 +351,7 @@ func (s *Session) passGates(t *Table) {
 
 // refused learns that the peer did not take a message of mine.
 func (s *Session) refused(t *Table, a *arrived) {
-	mine := a.Inc == s.inc
-	for _, inc := range s.lineage {
-		mine = mine || inc == a.Inc
-	}
-	if !mine {
+	if a.Inc != s.inc {
 		return
 	}
 	outcome := PeerUnsupported

@@ -138,7 +138,7 @@ func (s *Session) reset(t *Table, above uint64, why string) {
 
 // startOver makes the send half that of a new incarnation.
 func (s *Session) startOver(t *Table, above uint64) {
-	s.chunks, s.continues, s.lineage = nil, nil, nil
+	s.chunks, s.continues = nil, nil
 	s.base, s.next, s.seen, s.old = 0, 1, 0, 0
 	s.unseenCost, s.undoneCost = 0, 0
 	s.knows = false

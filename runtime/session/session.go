@@ -15,7 +15,6 @@ type Session struct {
 	// me
 	inc       uint64
 	continues []frame.Continue
-	lineage   []uint64 // earlier incarnations in which the present numbers meant the same
 	knows     bool     // the peer has shown that it follows inc
 	hello     bool     // talk LONG until it shows it again
 	sayHello  bool     // and do so without being asked

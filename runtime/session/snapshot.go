@@ -159,7 +159,6 @@ func (t *Table) snapshotSession(c *snapshot.Codec, s *Session) {
 		c.Uint64(&x.Inc)
 		c.Uint64(&x.Fork)
 	})
-	snapshot.Slice(c, &s.lineage, c.Uint64)
 	snapshot.Slice(c, &s.resets, c.Uint64)
 	t.snapshotMessages(c, s)
 	chunk := func(k *chunk) { s.snapshotChunk(c, k) }
