@@ -75,7 +75,7 @@ func run(ctx context.Context, s settings) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, relay.Close()) }()
-	if err := listening(ctx, nodeAddress); err != nil {
+	if err := lan.Listening(ctx, nodeAddress); err != nil {
 		return err
 	}
 	program, err := chromium.Find()

@@ -7,7 +7,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path"
 	"time"
@@ -107,21 +106,4 @@ func openPage(ctx context.Context, b *chromium.Browser) (*chromium.Page, error) 
 		return nil, err
 	}
 	return page, page.Eval(ctx, "import('/bench/bench.js').then(() => true)", nil)
-}
-
-// listening waits until somebody listens at an address.
-func listening(ctx context.Context, address string) error {
-	ctx, stop := context.WithTimeout(ctx, 15*time.Second)
-	defer stop()
-	for {
-		c, err := new(net.Dialer).DialContext(ctx, "tcp", address)
-		if err == nil {
-			return c.Close()
-		}
-		select {
-		case <-time.After(20 * time.Millisecond):
-		case <-ctx.Done():
-			return fmt.Errorf("nobody listens at %s: %w", address, err)
-		}
-	}
 }

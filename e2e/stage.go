@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"sync"
@@ -61,29 +60,12 @@ func newStage(ctx context.Context, s settings, network *lan.LAN, p pair) (*stage
 	if err := st.node.Start(); err != nil {
 		return nil, fmt.Errorf("start the node: %w", err)
 	}
-	if err := listening(ctx, nodeAddress); err != nil {
+	if err := lan.Listening(ctx, nodeAddress); err != nil {
 		err = errors.Join(err, st.close())
 		st.tell(os.Stderr)
 		return nil, err
 	}
 	return st, nil
-}
-
-// listening waits until somebody listens at an address.
-func listening(ctx context.Context, address string) error {
-	ctx, stop := context.WithTimeout(ctx, 15*time.Second)
-	defer stop()
-	for {
-		c, err := new(net.Dialer).DialContext(ctx, "tcp", address)
-		if err == nil {
-			return c.Close()
-		}
-		select {
-		case <-time.After(20 * time.Millisecond):
-		case <-ctx.Done():
-			return fmt.Errorf("the node does not listen: %w", err)
-		}
-	}
 }
 
 // url is where the node's WebSocket is.
