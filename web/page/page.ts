@@ -64,21 +64,26 @@ function converse(me: Runtime, way: Way): void {
   let clock: Clock | undefined;
   let counting = false;
 
+  const showCounts = () => {
+    const numbers = { sent: stream.sent, confirmed: stream.confirmed, received: tally.received, missing: tally.missing, twice: tally.twice, disorder: tally.disorder };
+    for (const [id, value] of Object.entries(numbers)) {
+      byId(id).textContent = value.toLocaleString();
+      byId(id).classList.toggle("bad", value > 0 && /missing|twice|disorder/.test(id));
+    }
+  };
+
   const count = () => {
     if (counting) return;
     counting = true;
     requestAnimationFrame(() => {
       counting = false;
-      const numbers = { sent: stream.sent, confirmed: stream.confirmed, received: tally.received, missing: tally.missing, twice: tally.twice, disorder: tally.disorder };
-      for (const [id, value] of Object.entries(numbers)) {
-        byId(id).textContent = value.toLocaleString();
-        byId(id).classList.toggle("bad", value > 0 && /missing|twice|disorder/.test(id));
-      }
+      showCounts();
     });
   };
 
   const stream = new Stream(
     me,
+    count,
     (path, delay) => {
       way.saw(path);
       plot.add(path, delay);
@@ -131,6 +136,7 @@ function converse(me: Runtime, way: Way): void {
     if (stream.running) stream.stop();
     else stream.start(to.value.trim(), perSecond);
     showFlow();
+    showCounts(); // what a stopped stream has sent is final, whatever is not confirmed yet
   };
   byId<HTMLFormElement>("write").onsubmit = (event) => {
     event.preventDefault();

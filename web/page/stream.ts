@@ -21,14 +21,16 @@ export class Stream {
   confirmed = 0;
   readonly #me: Runtime;
   readonly #name = crypto.randomUUID?.() ?? String(Math.random());
+  readonly #began: () => void;
   readonly #confirmed: (path: Path | undefined, delay: number) => void;
   readonly #failed: (error: HyrouteError) => void;
   #timer: ReturnType<typeof setInterval> | undefined;
   #owed = 0;
   #last = 0;
 
-  constructor(me: Runtime, confirmed: (path: Path | undefined, delay: number) => void, failed: (error: HyrouteError) => void) {
+  constructor(me: Runtime, began: () => void, confirmed: (path: Path | undefined, delay: number) => void, failed: (error: HyrouteError) => void) {
     this.#me = me;
+    this.#began = began;
     this.#confirmed = confirmed;
     this.#failed = failed;
   }
@@ -57,6 +59,7 @@ export class Stream {
   #send(to: string): void {
     const start = now();
     const value: Numbered = { stream: this.#name, n: ++this.sent, at: start };
+    this.#began();
     this.#me.send(to, value).then(
       ({ path }) => {
         this.confirmed++;
