@@ -233,6 +233,8 @@ func (e *Engine) handle(ev Event) {
 		e.deliveryRefused(ev.Delivery, ev.Reason)
 	case *ExplanationAsked:
 		e.explain(ev)
+	case *Restored:
+		e.restored(ev)
 	case *Closing:
 		e.close()
 	case *TimePassed:

@@ -131,6 +131,13 @@ type ExplanationAsked struct {
 	Wish     Wish
 }
 
+// Restored says that the state belongs to a former life of this runtime: what came of it in the world after it was stored is not
+// known. It is the first event after Restore and the frames that were stored since.
+type Restored struct {
+	Wall uint64 // ms since 1970, at the time of this Step
+	Seed uint64 // all randomness comes from it from here on
+}
+
 // Closing says that this runtime goes away.
 type Closing struct{}
 
@@ -155,5 +162,6 @@ func (*PeerListed) event()           {}
 func (*DeliveryTaken) event()        {}
 func (*DeliveryRefused) event()      {}
 func (*ExplanationAsked) event()     {}
+func (*Restored) event()             {}
 func (*Closing) event()              {}
 func (*TimePassed) event()           {}

@@ -11,6 +11,9 @@ type Source struct{ state uint64 }
 // New is a source that starts from seed.
 func New(seed uint64) *Source { return &Source{seed} }
 
+// Reseed starts anew from seed.
+func (s *Source) Reseed(seed uint64) { s.state = seed }
+
 // Uint64 is the next 64 bits.
 func (s *Source) Uint64() uint64 {
 	s.state += 0x9e3779b97f4a7c15

@@ -59,6 +59,9 @@ func (f *fields) event(e engine.Event) {
 	case *engine.ExplanationAsked:
 		f.verb("explanation-asked")
 		explanationAsked(f, e)
+	case *engine.Restored:
+		f.verb("restored")
+		restored(f, e)
 	case *engine.Closing:
 		f.verb("closing")
 	case *engine.TimePassed:
@@ -115,6 +118,8 @@ func newEvent(verb []byte) engine.Event {
 		return new(engine.DeliveryRefused)
 	case "explanation-asked":
 		return new(engine.ExplanationAsked)
+	case "restored":
+		return new(engine.Restored)
 	case "closing":
 		return new(engine.Closing)
 	case "time-passed":
@@ -226,4 +231,9 @@ func explanationAsked(f *fields, e *engine.ExplanationAsked) {
 	f.address("from", &e.From)
 	f.address("to", &e.To)
 	f.wish("wish", &e.Wish)
+}
+
+func restored(f *fields, e *engine.Restored) {
+	f.number("wall", &e.Wall)
+	f.bits("seed", &e.Seed)
 }

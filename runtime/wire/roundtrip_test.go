@@ -19,7 +19,7 @@ func allEvents() []engine.Event {
 		&engine.FrameReceived{}, &engine.HandleNamed{}, &engine.NoticeReceived{}, &engine.JSONReceived{},
 		&engine.StubChanged{}, &engine.StubBlocked{}, &engine.StubWritable{}, &engine.RegistryAnswered{},
 		&engine.RegistrationNotified{}, &engine.SignalReceived{}, &engine.PeerListed{}, &engine.DeliveryTaken{},
-		&engine.DeliveryRefused{}, &engine.ExplanationAsked{}, &engine.Closing{}, &engine.TimePassed{},
+		&engine.DeliveryRefused{}, &engine.ExplanationAsked{}, &engine.Restored{}, &engine.Closing{}, &engine.TimePassed{},
 	}
 }
 

@@ -37,6 +37,7 @@ export type Event =
   | { verb: "delivery-taken"; delivery: number }
   | { verb: "delivery-refused"; delivery: number; reason: string }
   | { verb: "explanation-asked"; job: number; from: string; to: string; wish?: "never" | undefined }
+  | { verb: "restored"; wall: number; seed: string }
   | { verb: "closing" | "time-passed" };
 
 /** What the machine asks of a body (wasm/ABI.md, "Effects"). What is absent on the line is zero, empty or false here. */
