@@ -22,6 +22,9 @@ type Draft struct {
 	// Type is what the message is for in the JSON world: create, read, update, delete, subscribe, unsubscribe, forward,
 	// execute or event. Between runtimes of this kind it may be empty.
 	Type string
+	// Lane names a stream of its own to that receiver. Order is kept within a lane only, and lanes share the path in turn: what is
+	// long, in a lane of its own, holds up nothing else. At most 64 bytes.
+	Lane string
 	// RelayOnly keeps the message off peer connections.
 	RelayOnly bool
 	// Deadline is how long it may take until it is delivered, or it fails as Expired. 0: 30 s.
@@ -187,7 +190,7 @@ func (r *Runtime) write(d Draft, p *posted, kind func(*message.Content, *posted)
 	if p.content, err = c.Append(nil); err != nil {
 		return &Error{Code: UnsupportedPayload, To: d.To, Err: err}
 	}
-	p.event = engine.MessagePosted{From: p.from, To: p.to, Size: len(p.content), Answer: p.answer, Plain: p.plain}
+	p.event = engine.MessagePosted{From: p.from, To: p.to, Size: len(p.content), Answer: p.answer, Plain: p.plain, Lane: d.Lane}
 	if d.Deadline > 0 {
 		p.event.Deadline = milliseconds(d.Deadline)
 	}

@@ -22,7 +22,7 @@ const maxInput = 16 << 20
 type sender struct {
 	connection
 	json, request bool
-	bytes         string
+	bytes, lane   string
 	count         int
 	rate          float64
 	timeout       time.Duration
@@ -50,6 +50,7 @@ func sendCommand() *cobra.Command {
 	f.BoolVar(&s.json, "json", false, "print JSON lines")
 	f.BoolVar(&s.request, "request", false, "wait for an answer, and print it")
 	f.StringVar(&s.bytes, "bytes", "", "send the bytes of this `file`; - is the standard input")
+	f.StringVar(&s.lane, "lane", "", "send in the lane of this `name`: order is kept within it, and it holds up no other")
 	f.IntVar(&s.count, "count", 0, "send so many numbers instead of a text")
 	f.Float64Var(&s.rate, "rate", 100, "with --count: so many a second")
 	f.DurationVar(&s.timeout, "timeout", 30*time.Second, "how long a message may take")
@@ -158,7 +159,7 @@ type outcome struct {
 }
 
 func (s *sender) send(ctx context.Context, r *host.Runtime, to string, value any) error {
-	receipt, err := r.Post(host.Draft{To: to, Value: value, Deadline: s.timeout}).Wait(ctx)
+	receipt, err := r.Post(host.Draft{To: to, Value: value, Lane: s.lane, Deadline: s.timeout}).Wait(ctx)
 	o := s.outcomeOf(to, receipt, err)
 	if s.json {
 		return errors.Join(s.line(o), err)
@@ -187,7 +188,7 @@ func (s *sender) outcomeOf(to string, receipt host.Receipt, err error) outcome {
 
 func (s *sender) ask(ctx context.Context, r *host.Runtime, to string, value any) error {
 	start := time.Now()
-	answer, err := r.Ask(ctx, host.Draft{To: to, Value: value, Deadline: s.timeout, AnswerWithin: s.timeout})
+	answer, err := r.Ask(ctx, host.Draft{To: to, Value: value, Lane: s.lane, Deadline: s.timeout, AnswerWithin: s.timeout})
 	if s.json {
 		o := s.outcomeOf(to, host.Receipt{Delivered: true, Took: time.Since(start)}, err)
 		if answer != nil {

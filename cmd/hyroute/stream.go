@@ -43,7 +43,7 @@ func (s *sender) stream(ctx context.Context, r *host.Runtime, to string) error {
 		case <-r.Done():
 		}
 		value := map[string]any{"stream": name, "n": n, "at": now()}
-		sent = append(sent, r.Post(host.Draft{To: to, Value: value, Deadline: s.timeout}))
+		sent = append(sent, r.Post(host.Draft{To: to, Value: value, Lane: s.lane, Deadline: s.timeout}))
 	}
 	var took []float64
 	var first error

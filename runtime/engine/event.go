@@ -29,6 +29,7 @@ type MessagePosted struct {
 	Deadline uint64 // ms from now to be delivered; 0: the default
 	Answer   uint64 // ms to wait for an answer once it left; 0: none is wanted
 	Plain    bool   // a response of the JSON world: goes back as JSON
+	Lane     string // order is kept within a lane only; at most frame.MaxLane bytes
 }
 
 // AnswerReceived says that the answer to Msg came.

@@ -16,7 +16,7 @@ func (e *Engine) explain(ev *ExplanationAsked) {
 		x.Path, x.Stub = "relay", e.resolver.Node(r.Domain)
 	case resolver.BySession:
 		x.Path, x.Stub = "relay", e.resolver.Node(r.Domain)
-		if stub, direct, known := e.sessions.Path(r.Peer, sessionKey(r)); known {
+		if stub, direct, known := e.sessions.Path(r.Peer, sessionKey(r, "")); known {
 			x.Stub = stub
 			if direct {
 				x.Path = "direct"

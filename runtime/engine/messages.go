@@ -2,6 +2,7 @@ package engine
 
 import (
 	"github.com/hyroute/hyroute/runtime/address"
+	"github.com/hyroute/hyroute/runtime/frame"
 	"github.com/hyroute/hyroute/runtime/resolver"
 	"github.com/hyroute/hyroute/runtime/session"
 )
@@ -14,6 +15,7 @@ type message struct {
 	size     int
 	wish     Wish
 	plain    bool
+	lane     string
 	deadline uint64
 	answer   uint64 // how long an answer is waited for
 	replied  bool   // and it came
@@ -58,10 +60,14 @@ func (e *Engine) messagePosted(ev *MessagePosted) {
 		limit = e.numbers.Deadline
 	}
 	m := &message{
-		id: e.newID(), msg: ev.Msg, from: ev.From, to: ev.To, size: ev.Size, wish: ev.Wish, plain: ev.Plain,
+		id: e.newID(), msg: ev.Msg, from: ev.From, to: ev.To, size: ev.Size, wish: ev.Wish, plain: ev.Plain, lane: ev.Lane,
 		deadline: e.now + limit, answer: ev.Answer,
 	}
 	e.messages[m.msg] = m
+	if len(m.lane) > frame.MaxLane {
+		e.reject(m, "bad-option", false)
+		return
+	}
 	e.dispatch(m)
 }
 
@@ -129,7 +135,7 @@ func withLookup(steps []uint8) []uint8 {
 // post gives a message to the session with its peer.
 func (e *Engine) post(m *message, r resolver.Route) {
 	n := e.node(r.Domain)
-	why := e.sessions.Post(r.Peer, sessionKey(r), n.stub, session.Message{
+	why := e.sessions.Post(r.Peer, sessionKey(r, m.lane), n.stub, session.Message{
 		Msg: m.msg, From: m.from, To: m.to, Size: m.size, Deadline: m.deadline,
 	})
 	if why != "" {
@@ -143,8 +149,8 @@ func (e *Engine) post(m *message, r resolver.Route) {
 	}
 }
 
-func sessionKey(r resolver.Route) session.Key {
-	k := session.Key{Set: session.Relay}
+func sessionKey(r resolver.Route, lane string) session.Key {
+	k := session.Key{Set: session.Relay, Lane: lane}
 	if r.Direct {
 		k.Set |= session.Direct
 	}

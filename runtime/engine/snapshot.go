@@ -169,6 +169,7 @@ func (e *Engine) snapshotMessages(c *snapshot.Codec) {
 		c.Byte(&wish)
 		x.wish = Wish(wish)
 		c.Bool(&x.plain)
+		c.String(&x.lane)
 		c.Bool(&x.replied)
 		c.Bool(&x.settled)
 		c.Bool(&x.looked)

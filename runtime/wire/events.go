@@ -145,6 +145,7 @@ func messagePosted(f *fields, e *engine.MessagePosted) {
 	f.number("deadline", &e.Deadline)
 	f.number("answer", &e.Answer)
 	f.flag("plain", &e.Plain)
+	f.text("lane", &e.Lane)
 }
 
 func answerReceived(f *fields, e *engine.AnswerReceived) {

@@ -51,6 +51,7 @@ type Action struct {
 	Deadline uint64 // of a message, ms
 	Answer   uint64 // wanted within, ms
 	Never    bool   // keep off peer connections
+	Lane     string
 }
 
 // field is one key of the text form.
@@ -105,6 +106,7 @@ var fields = []field{
 			a.Never = s == "1"
 			return nil
 		}},
+	text("lane", func(a *Action) *string { return &a.Lane }),
 }
 
 // String is the action as one line of a plan.

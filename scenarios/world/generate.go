@@ -87,6 +87,9 @@ func (g *generator) post() {
 		a.Answer = uint64(c.between(100, 15_000))
 	}
 	a.Never = c.percent(15)
+	if c.percent(20) {
+		a.Lane = pick(c, "files", "chat")
+	}
 	if c.percent(3) {
 		a.From = "hyperty://" + g.p.Bodies[who].Domain + "/stranger"
 	}

@@ -16,10 +16,11 @@ func (b *body) post(from, to address.Address, size int, a Action) {
 	p := &post{id: id, content: content(id, size)}
 	p.event = engine.MessagePosted{
 		Msg: b.numbers.msg, From: from, To: to, Size: len(p.content), Deadline: a.Deadline, Answer: a.Answer,
+		Lane: a.Lane,
 	}
-	lane := ""
+	lane := a.Lane
 	if a.Never {
-		p.event.Wish, lane = engine.WishNever, "never"
+		p.event.Wish, lane = engine.WishNever, lane+" never"
 	}
 	b.posts[b.numbers.msg] = p
 	b.order = append(b.order, b.numbers.msg)

@@ -6,7 +6,7 @@ export type Code =
   | "unknown-sender" | "no-listener" | "not-found" | "not-bound" | "refused" | "no-message-node" | "no-such-runtime" | "no-answer" | "expired"
   | "too-many" | "too-big" | "closed" | "session-reset" | "superseded" | "unsupported-address" | "unsupported-payload"
   | "bad-address" // text that is no address
-  | "bad-option" // an option of connect that can not be used
+  | "bad-option" // an option that can not be used
   | "aborted" // the caller's AbortSignal
   | "wasm-unsafe-eval" // the page's Content-Security-Policy forbids WebAssembly
   | "module" // hyroute.wasm can not be loaded, is of another version, or broke beyond repair
@@ -30,6 +30,7 @@ export class HyrouteError extends Error {
 }
 
 const texts = new Map(Object.entries({
+  "bad-option": "the name of a lane has at most 64 bytes",
   "unknown-sender": "the sending address is not registered in this runtime",
   "no-listener": "nobody listens at that address",
   "not-found": "the Domain Registry knows no such address",

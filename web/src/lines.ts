@@ -21,7 +21,7 @@ export type Event =
   | { verb: "endpoint-registered" | "endpoint-unregistered"; address: string }
   | {
       verb: "message-posted"; msg: number; from: string; to: string; size: number;
-      wish?: "never" | undefined; deadline?: number | undefined; answer?: number | undefined; plain?: boolean | undefined;
+      wish?: "never" | undefined; deadline?: number | undefined; answer?: number | undefined; plain?: boolean | undefined; lane?: string | undefined;
     }
   | { verb: "answer-received"; msg: number }
   | { verb: "frame-received"; stub: number; handle: number; frame: number; head: Uint8Array; size: number }
