@@ -91,9 +91,10 @@ fuzz: ## each fuzz target for FUZZTIME=20s
 size: build ## what a visitor loads, in brotli: fails above the promised sizes
 	@node wasm/size/size.mjs
 
-bench: ## what moving between paths costs beside a bare relay and a bare channel
+bench: ## side by side with bare paths: SUBJECTS=dc,hyroute-direct PARTS=speed,rtt ROUNDS=7 pick
 	@$(MAKE) build needs >&2
-	@cd bench && go build -o ../bin/bench . && cd .. && bin/bench
+	@cd bench && go build -o ../bin/bench .
+	@bin/bench $(if $(SUBJECTS),-subjects $(SUBJECTS)) $(if $(PARTS),-parts $(PARTS)) $(if $(ROUNDS),-rounds $(ROUNDS)) $(if $(TRIPS),-trips $(TRIPS))
 
 e2e: ## the main job in real browsers on a real network: CASE=name picks, SHORT=1 shortens
 	@$(MAKE) build needs bin/e2e bin/peer >&2

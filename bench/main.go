@@ -1,7 +1,7 @@
 //go:build linux
 
-// Command bench measures what moving between paths costs: hyroute by the relay and by a direct path, beside a bare
-// WebSocket relay and a bare data channel, in the same two browsers, in the same run.
+// Command bench measures hyroute beside what a user would pick instead, in one run: bare channels, and the libraries that
+// build on them. Most subjects are two pages of one Chromium; two are native processes.
 //
 // README.md beside it says what each number is, and what it is not.
 package main
@@ -14,94 +14,140 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strings"
 	"syscall"
+	"time"
 
-	"github.com/hyroute/hyroute/e2e/chromium"
 	"github.com/hyroute/hyroute/e2e/lan"
-)
-
-const (
-	nodeAddress  = lan.NodeIP + ":8080"
-	relayAddress = lan.NodeIP + ":8081"
 )
 
 // settings are what the command line says.
 type settings struct {
-	hyroute, web string // paths
-	rounds       int
-	blast        int // ms
+	hyroute, web, folder string // paths: the command, the built web package, and the bench's own folder
+	subjects, parts      string // lists
+	rounds               int
+	blast                time.Duration
+	trips                int
+	out                  string
 }
 
 func main() {
 	var s settings
+	var native, server, report string
+	var port int
 	flag.StringVar(&s.hyroute, "hyroute", "bin/hyroute", "the command")
 	flag.StringVar(&s.web, "web", "web/dist", "the built web package")
+	flag.StringVar(&s.folder, "folder", "bench", "the folder of the bench: libraries, their servers and the results")
+	flag.StringVar(&s.subjects, "subjects", "paths", "who is measured: names with commas between, or a set: "+strings.Join(setNames(), ", "))
+	flag.StringVar(&s.parts, "parts", "rtt,speed", "what is measured: "+strings.Join(partNames(), ", "))
 	flag.IntVar(&s.rounds, "rounds", 3, "how often each is measured")
-	flag.IntVar(&s.blast, "blast", 1500, "how long messages are sent for a rate, in ms")
+	flag.DurationVar(&s.blast, "blast", 1300*time.Millisecond, "how long messages are sent for a rate")
+	flag.IntVar(&s.trips, "trips", 20_000, "round trips in a row, timed as one")
+	flag.StringVar(&s.out, "out", "", "the file that results are appended to, a line each (default: one in the folder's results/)")
+	flag.StringVar(&report, "report", "", "measure nothing: print the tables of such a file")
+	flag.StringVar(&native, "native", "", "for the bench's own use: be a native end of this subject")
+	flag.StringVar(&server, "server", "", "for the bench's own use: be this server")
+	flag.IntVar(&port, "port", 0, "for the bench's own use: where the server listens")
 	flag.Parse()
-	if !lan.Inside() {
-		code, err := lan.RunInside()
-		if err != nil {
-			fmt.Fprintln(os.Stderr, "bench:", err)
-		}
-		os.Exit(code)
-	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, s)
-	stop()
+	defer stop()
+	var err error
+	switch {
+	case server != "":
+		err = serve(ctx, server, port)
+	case native != "":
+		err = beNative(ctx, native, os.Stdin, os.Stdout)
+	case report != "":
+		err = printFile(os.Stdout, report)
+	case !lan.Inside():
+		var code int
+		if code, err = lan.RunInside(); err == nil {
+			os.Exit(code)
+		}
+	default:
+		err = run(ctx, s)
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-// run measures every subject round by round, so that a change of the machine's mood meets all of them, and prints the table.
+// run measures every subject round by round, so that a change of the machine's mood meets all of them, and prints the tables.
 func run(ctx context.Context, s settings) (err error) {
+	who, err := pickSubjects(s.subjects)
+	if err != nil {
+		return err
+	}
+	what, err := pickParts(s.parts)
+	if err != nil {
+		return err
+	}
+	if err := settle(); err != nil {
+		return err
+	}
+	record, err := newRecord(s)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, record.close()) }()
+	site, err := newSite(s)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, site.close()) }()
+	b := &bench{settings: s, site: site, record: record}
+	record.add(result{Part: "about", Text: about()})
+	for round := 1; round <= s.rounds; round++ {
+		if err := b.round(ctx, round, who, what); err != nil {
+			return err
+		}
+	}
+	record.print(os.Stdout)
+	return record.failed()
+}
+
+// settle makes the sandbox a machine with one network interface, whose default route leads nowhere: browsers gather addresses
+// for peer connections only where there is such a route.
+func settle() error {
 	if err := lan.Settle(); err != nil {
 		return err
 	}
-	network, err := lan.New("a", "b")
+	network, err := lan.New("away")
 	if err != nil {
 		return err
 	}
-	node := exec.CommandContext(ctx, s.hyroute, "serve", "--listen", nodeAddress, "--web", s.web)
-	node.Stderr = os.Stderr
-	if err := node.Start(); err != nil {
-		return fmt.Errorf("start the node: %w", err)
+	route := exec.Command("ip", "route", "add", "default", "via", network.Ends()[0].IP)
+	if out, err := route.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w: %s", route, err, out)
 	}
-	defer func() { node.Process.Kill(); node.Wait() }()
-	relay, err := startRelay(relayAddress)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, relay.Close()) }()
-	if err := lan.Listening(ctx, nodeAddress); err != nil {
-		return err
-	}
-	program, err := chromium.Find()
-	if err != nil {
-		return err
-	}
-	var browsers []*chromium.Browser
-	for _, end := range network.Ends() {
-		b, err := chromium.Start(end.Command(ctx, program), "http://"+nodeAddress)
-		if err != nil {
-			return err
-		}
-		defer b.Close()
-		browsers = append(browsers, b)
-	}
-	t := newTable()
-	for round := range s.rounds {
-		for _, subject := range subjects {
-			fmt.Fprintf(os.Stderr, "round %d of %d: %s\n", round+1, s.rounds, subject.name)
-			sample, err := measure(ctx, s, browsers, subject, round)
-			if err != nil {
-				return fmt.Errorf("%s: %w", subject.name, err)
-			}
-			t.add(subject.name, sample)
-		}
-	}
-	t.print(os.Stdout)
 	return nil
+}
+
+// about says what the figures were taken on.
+func about() string {
+	said := fmt.Sprintf("%s, %d cores, %s", time.Now().UTC().Format(time.RFC3339), runtime.NumCPU(), runtime.Version())
+	if load, err := os.ReadFile("/proc/loadavg"); err == nil {
+		said += ", load before the run " + strings.Fields(string(load))[0]
+	}
+	return said
+}
+
+// newRecord opens the file of results.
+func newRecord(s settings) (*record, error) {
+	name := s.out
+	if name == "" {
+		name = filepath.Join(s.folder, "results", time.Now().UTC().Format("2006-01-02T150405")+".jsonl")
+	}
+	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+		return nil, err
+	}
+	file, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintln(os.Stderr, "results go to", name)
+	return &record{file: file}, nil
 }

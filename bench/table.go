@@ -5,53 +5,97 @@ package main
 import (
 	"fmt"
 	"io"
-	"slices"
+	"strings"
 )
 
-// table gathers the samples of each subject.
-type table struct {
-	names   []string
-	samples map[string][]sample
+// column is a figure of a table.
+type column struct {
+	title  string
+	value  string // its name in results
+	format string
+	ratio  bool // set in relation to the bare subject of the same run
 }
 
-func newTable() *table { return &table{samples: map[string][]sample{}} }
-
-func (t *table) add(name string, s sample) {
-	if t.samples[name] == nil {
-		t.names = append(t.names, name)
+// print prints all tables that there are results for: medians, and how far the rounds lay apart.
+func (r *record) print(w io.Writer) {
+	for _, one := range r.results {
+		if one.Part == "about" {
+			fmt.Fprintf(w, "%s\n\n", one.Text)
+		}
 	}
-	t.samples[name] = append(t.samples[name], s)
-}
-
-// print prints medians, and how far the rounds lay apart.
-func (t *table) print(w io.Writer) {
-	fmt.Fprint(w, "| | there and back, 64 B: p50 ms | p99 ms |")
+	r.table(w, "There and back, 64 B", result{Part: "rtt"}, []column{
+		{"mean ms", "mean", "%.3f", true}, {"p99 ms", "p99", "%.2f", false}, {"CPU us", "cpu", "%.0f", true},
+	})
 	for _, size := range sizes {
-		fmt.Fprintf(w, " %d B: messages/s |", size)
+		r.table(w, fmt.Sprintf("One way, %d B", size), result{Part: "speed", Size: size}, []column{
+			{"messages/s", "rate", "%.0f", true}, {"MB/s", "mbs", "%.1f", false}, {"CPU us a message", "cpu", "%.1f", true},
+			{"cores: ends", "ends", "%.2f", false}, {"server", "server", "%.2f", false},
+		})
 	}
-	fmt.Fprint(w, "\n|---|---|---|")
-	for range sizes {
-		fmt.Fprint(w, "---|")
+	for _, one := range r.results {
+		if one.Part != "about" && one.Values == nil {
+			fmt.Fprintf(w, "failed: %s of %s, round %d: %s\n", one.Part, one.Subject, one.Round, one.Text)
+		}
+	}
+}
+
+func (r *record) table(w io.Writer, title string, where result, columns []column) {
+	who := r.measured(where)
+	if len(who) == 0 {
+		return
+	}
+	head := []string{title, "n"}
+	for _, c := range columns {
+		head = append(head, c.title)
+		if c.ratio {
+			head = append(head, "to bare")
+		}
+	}
+	row(w, head)
+	row(w, strings.Split(strings.Repeat("---,", len(head)-1)+"---", ","))
+	for _, s := range who {
+		where.Subject = s.name
+		cells := []string{s.title, fmt.Sprint(len(r.of(where, columns[0].value)))}
+		bare := where
+		bare.Subject = s.bare
+		for _, c := range columns {
+			values := r.of(where, c.value)
+			cells = append(cells, spread(c.format, values))
+			if c.ratio {
+				cells = append(cells, ratio(values, r.of(bare, c.value)))
+			}
+		}
+		row(w, cells)
+	}
+	for _, s := range who {
+		where.Subject = s.name
+		if share := r.of(where, "direct"); s.direct && len(share) > 0 && share[0] < 1 {
+			fmt.Fprintf(w, "\n%s: in one round only %.1f %% went by the direct path.\n", s.title, 100*share[0])
+		}
 	}
 	fmt.Fprintln(w)
-	for _, name := range t.names {
-		samples := t.samples[name]
-		fmt.Fprintf(w, "| %s | %s | %s |", name,
-			spread("%.2f", samples, func(s sample) float64 { return s.p50 }),
-			spread("%.2f", samples, func(s sample) float64 { return s.p99 }))
-		for _, size := range sizes {
-			fmt.Fprintf(w, " %s |", spread("%.0f", samples, func(s sample) float64 { return s.rate[size] }))
-		}
-		fmt.Fprintln(w)
-	}
 }
 
+func row(w io.Writer, cells []string) { fmt.Fprintf(w, "| %s |\n", strings.Join(cells, " | ")) }
+
+func median(sorted []float64) float64 { return sorted[len(sorted)/2] }
+
 // spread is "median (least-most)".
-func spread(format string, samples []sample, of func(sample) float64) string {
-	var values []float64
-	for _, s := range samples {
-		values = append(values, of(s))
+func spread(format string, sorted []float64) string {
+	if len(sorted) == 0 {
+		return "-"
 	}
-	slices.Sort(values)
-	return fmt.Sprintf(format+" ("+format+"-"+format+")", values[len(values)/2], values[0], values[len(values)-1])
+	said := fmt.Sprintf(format, median(sorted))
+	if len(sorted) > 1 {
+		said += fmt.Sprintf(" ("+format+"-"+format+")", sorted[0], sorted[len(sorted)-1])
+	}
+	return said
+}
+
+// ratio is that of two medians.
+func ratio(sorted, bare []float64) string {
+	if len(sorted) == 0 || len(bare) == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.2f", median(sorted)/median(bare))
 }

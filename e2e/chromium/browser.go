@@ -85,6 +85,9 @@ func Start(command *exec.Cmd, secure ...string) (*Browser, error) {
 	return b, nil
 }
 
+// Process is the number of the browser's first process, which all others descend from.
+func (b *Browser) Process() int { return b.command.Process.Pid }
+
 func (b *Browser) kill() error { return syscall.Kill(-b.command.Process.Pid, syscall.SIGKILL) }
 
 // Close ends the browser and removes its profile.

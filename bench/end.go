@@ -1,0 +1,132 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/hyroute/hyroute/e2e/chromium"
+)
+
+// end is one of the two that talk: a page or a native process. Both know the same calls; page/bench.js describes them.
+type end interface {
+	// Call calls a function with arguments, and reads its answer into result unless that is nil.
+	Call(ctx context.Context, function string, result any, arguments ...any) error
+	Close(ctx context.Context) error
+}
+
+// page is a tab with the measuring page.
+type page struct{ *chromium.Page }
+
+func (p page) Call(ctx context.Context, function string, result any, arguments ...any) error {
+	return p.Page.Call(ctx, "bench."+function, result, arguments...)
+}
+
+// openPage opens the measuring page with a subject's script in it.
+func (b *bench) openPage(ctx context.Context, s subject) (page, error) {
+	tab, err := b.browser.NewPage(ctx, os.Stderr)
+	if err != nil {
+		return page{}, err
+	}
+	return b.load(ctx, tab, s)
+}
+
+func (b *bench) load(ctx context.Context, tab *chromium.Page, s subject) (page, error) {
+	if err := tab.Open(ctx, b.site.url("/bench/page.html")); err != nil {
+		return page{}, err
+	}
+	p := page{tab}
+	return p, p.Call(ctx, "load", nil, "/bench/subjects/"+s.script+".js")
+}
+
+// pair is two ends that can talk, with the server between them. a sends and b receives.
+type pair struct {
+	subject subject
+	bench   *bench
+	server  *server
+	a, b    end
+	room    string
+}
+
+// options are what an end opens its subject with.
+func (p *pair) options(role string) map[string]any {
+	options := map[string]any{"role": role, "room": p.room, "port": p.server.port}
+	for name, value := range p.subject.options {
+		options[name] = value
+	}
+	return options
+}
+
+// newPair starts a server and two ends; neither has opened its subject.
+func (b *bench) newPair(ctx context.Context, s subject) (*pair, error) {
+	b.last++
+	p := &pair{subject: s, bench: b, room: fmt.Sprintf("%s-%d", s.name, b.last)}
+	var err error
+	if p.server, err = b.startServer(ctx, s.server, firstPort+b.last); err != nil {
+		return nil, err
+	}
+	for _, e := range []*end{&p.b, &p.a} {
+		if *e, err = b.newEnd(ctx, s); err != nil {
+			return nil, errors.Join(err, p.close(ctx))
+		}
+	}
+	return p, nil
+}
+
+func (b *bench) newEnd(ctx context.Context, s subject) (end, error) {
+	if s.script == "" {
+		return startNative(ctx, s.name)
+	}
+	p, err := b.openPage(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// open makes the ends ready to talk.
+func (p *pair) open(ctx context.Context) error {
+	options := p.options("a")
+	var address string
+	if err := p.b.Call(ctx, "open", &address, p.options("b")); err != nil {
+		return fmt.Errorf("the receiver opens: %w", err)
+	}
+	options["peer"] = address
+	if err := p.a.Call(ctx, "open", nil, options); err != nil {
+		return fmt.Errorf("the sender opens: %w", err)
+	}
+	return nil
+}
+
+// cpu is what the ends and their server have used so far, of browsers all processes.
+func (p *pair) cpu() (usage, error) {
+	var ends []int
+	for _, e := range []end{p.a, p.b} {
+		if n, ok := e.(*nativeEnd); ok {
+			ends = append(ends, n.command.Process.Pid)
+		} else {
+			ends = append(ends, p.bench.browser.Process())
+		}
+	}
+	var u usage
+	var err error
+	if u.ends, err = cpuTime(ends...); err != nil {
+		return usage{}, err
+	}
+	u.server, err = cpuTime(p.server.command.Process.Pid)
+	return u, err
+}
+
+// close ends all of it.
+func (p *pair) close(ctx context.Context) error {
+	var err error
+	for _, e := range []end{p.a, p.b} {
+		if e != nil {
+			err = errors.Join(err, e.Close(ctx))
+		}
+	}
+	return errors.Join(err, p.server.kill())
+}

@@ -1,0 +1,73 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// subject is one way for two ends to talk.
+type subject struct {
+	name    string
+	title   string
+	script  string         // of its pages, in page/subjects; empty: its ends are native processes
+	server  string         // what stands between the ends: a key of servers
+	options map[string]any // for the script
+	bare    string         // the bare subject that it is set in relation to
+	direct  bool           // its messages go on a peer connection, at least in the end
+	outside bool           // its libraries are not ours: they must be installed
+}
+
+var relayOnly, direct = map[string]any{"direct": false}, map[string]any{"direct": true}
+
+var subjects = []subject{
+	{name: "ws", title: "bare WebSocket relay", script: "websocket", server: "relay", bare: "ws"},
+	{name: "hyroute-relay", title: "hyroute by the relay", script: "hyroute", server: "hyroute", options: relayOnly, bare: "ws"},
+	{name: "dc", title: "bare data channel", script: "channel", server: "relay", bare: "dc", direct: true},
+	{name: "hyroute-direct", title: "hyroute direct", script: "hyroute", server: "hyroute", options: direct, bare: "dc", direct: true},
+	{name: "pion", title: "bare data channel, pion", server: "relay", bare: "pion", direct: true},
+	{name: "hyroute-pion", title: "hyroute direct, pion", server: "hyroute", bare: "pion", direct: true},
+}
+
+// sets are names for several subjects.
+var sets = map[string]func(subject) bool{
+	"paths":  func(s subject) bool { return !s.outside && s.script != "" },
+	"native": func(s subject) bool { return s.script == "" },
+	"all":    func(subject) bool { return true },
+}
+
+func setNames() []string { return slices.Sorted(maps.Keys(sets)) }
+
+// pickSubjects reads a list of names and sets. The order is always that of subjects.
+func pickSubjects(list string) ([]subject, error) {
+	wanted := map[string]bool{}
+	for _, name := range strings.Split(list, ",") {
+		found := false
+		for _, s := range subjects {
+			if set := sets[name]; s.name == name || set != nil && set(s) {
+				wanted[s.name], found = true, true
+			}
+		}
+		if !found {
+			return nil, fmt.Errorf("there is no subject %q: there are %s", name, strings.Join(subjectNames(), ", "))
+		}
+	}
+	var picked []subject
+	for _, s := range subjects {
+		if wanted[s.name] {
+			picked = append(picked, s)
+		}
+	}
+	return picked, nil
+}
+
+func subjectNames() []string {
+	var names []string
+	for _, s := range subjects {
+		names = append(names, s.name)
+	}
+	return names
+}
