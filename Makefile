@@ -1,4 +1,4 @@
-# `make` says what there is. Nothing but Go 1.26 and Node 20 is needed for `make run`; `make test` wants Chromium too.
+# `make` says what there is. Nothing but Go 1.26 and Node 20 is needed for `make run`; `make test` wants Chromium and Firefox too.
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -103,7 +103,7 @@ e2e: ## the main job in real browsers on a real network: CASE=name picks, SHORT=
 bin/e2e bin/peer: $(call sources,e2e,-name '*') $(go_sources)
 	go build -o $@ ./e2e$(if $(filter %peer,$@),/peer)
 
-needs: ## look for Chromium and the tools of the network tests; on Debian as root, install them
+needs: ## look for Chromium, Firefox and the tools of the network tests; on Debian as root, install them
 	@.ci/needs browser
 
 clean: ## remove what was built

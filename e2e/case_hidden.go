@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/hyroute/hyroute/e2e/chromium"
 	"github.com/hyroute/hyroute/scenarios/history"
 )
 
@@ -42,7 +43,7 @@ func hiddenTab(ctx context.Context, st *stage) error {
 	}
 	var from, to time.Duration
 	hide := func() error {
-		page := st.b.end.(*browser).page
+		page := st.b.end.(*browser).page.(*chromium.Page)
 		if err := passed(before); err != nil {
 			return err
 		}

@@ -19,14 +19,20 @@ type testCase struct {
 }
 
 var (
-	chromes = pair{chrome, chrome}
-	mixed   = pair{chrome, program}
-	natives = pair{program, program}
+	chromes   = pair{chrome, chrome}
+	mixed     = pair{chrome, program}
+	natives   = pair{program, program}
+	foxChrome = pair{fox, chrome}
+	foxes     = pair{fox, fox}
+	foxNative = pair{fox, program}
 )
 
+// every pair of makes that is to get along.
+var every = []pair{chromes, mixed, natives, foxChrome, foxes, foxNative}
+
 var cases = []testCase{
-	{"main-job", []pair{chromes, mixed, natives}, mainJob},
-	{"close", []pair{chromes, mixed, natives}, closedConnection},
+	{"main-job", every, mainJob},
+	{"close", every, closedConnection},
 	{"first-message", []pair{chromes, natives}, firstMessage},
 	{"send-before-load", []pair{chromes}, sendBeforeLoad},
 	{"hidden-tab", []pair{chromes}, hiddenTab},
@@ -73,7 +79,7 @@ func closedConnection(ctx context.Context, st *stage) error {
 	// No least share: how soon the traffic is back on a direct path is the redialling policy's to say.
 	st.wants = wants{gap: 3 * time.Second}
 	var closed time.Duration
-	if st.pair.a == chrome {
+	if st.pair.a != program {
 		// Where sockets vanish nobody is told: a path that is silent is given up, and made anew, only after half a minute.
 		st.checks = append(st.checks, func(records []history.Record) error { return returned(records, closed) })
 	}

@@ -13,12 +13,14 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/hyroute/hyroute/e2e/chromium"
 	"github.com/hyroute/hyroute/e2e/lan"
 	"github.com/hyroute/hyroute/scenarios/history"
 )
 
-const nodeAddress = lan.NodeIP + ":8080"
+const (
+	nodeAddress = lan.NodeIP + ":8080"
+	nodeOrigin  = "http://" + nodeAddress
+)
 
 // pair says what stands at either end.
 type pair struct{ a, b kind }
@@ -27,6 +29,7 @@ type kind string
 
 const (
 	chrome  kind = "chromium"
+	fox     kind = "firefox"
 	program kind = "native"
 )
 
@@ -38,7 +41,6 @@ type stage struct {
 	alive    context.Context // what is started ends with it
 	network  *lan.LAN
 	begun    time.Time
-	chromium string // where it is
 	node     *exec.Cmd
 	nodeLog  tail
 	pair     pair
@@ -50,10 +52,6 @@ type stage struct {
 
 func newStage(ctx context.Context, s settings, network *lan.LAN, p pair) (*stage, error) {
 	st := &stage{settings: s, alive: ctx, network: network, pair: p, begun: time.Now()}
-	var err error
-	if st.chromium, err = chromium.Find(); err != nil {
-		return nil, err
-	}
 	st.node = exec.CommandContext(ctx, s.hyroute, "serve", "--listen", nodeAddress, "--web", s.web)
 	st.node.Stdout, st.node.Stderr = &st.nodeLog, &st.nodeLog
 	st.node.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -79,10 +77,10 @@ func (st *stage) enter(ctx context.Context, hold <-chan struct{}) error {
 	start := func(name string, k kind, at *lan.End, hold <-chan struct{}) (*side, error) {
 		s := &side{name: name, news: newNews()}
 		var err error
-		if k == chrome {
-			s.end, err = startBrowser(ctx, at.Command(st.alive, st.chromium), "http://"+nodeAddress, hold, s.news)
-		} else {
+		if k == program {
 			s.end, err = startNative(at.Command(st.alive, st.settings.peer), s.news)
+		} else {
+			s.end, err = startBrowser(ctx, st.alive, k, at, hold, s.news)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)

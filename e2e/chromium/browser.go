@@ -1,8 +1,12 @@
+// Package chromium drives a headless Chromium over its debugging pipe.
+//
+// It switches on no more of the protocol than a run asks for: a driver that enables the Network domain is told of every
+// WebSocket frame, and so slows down what it measures.
 package chromium
 
 import (
+	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,7 +14,8 @@ import (
 	"os/exec"
 	"sync"
 	"syscall"
-	"time"
+
+	"github.com/hyroute/hyroute/e2e/driver"
 )
 
 // flags make a browser that starts fast, asks nothing and calls nobody. Timers of hidden tabs are throttled as for any
@@ -23,44 +28,36 @@ var flags = []string{
 
 // Find is where Chromium is: $CHROMIUM, or one of the names it goes by. The error says in one line what to install.
 func Find() (string, error) {
-	if path := os.Getenv("CHROMIUM"); path != "" {
-		return path, nil
-	}
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path, nil
-		}
-	}
-	return "", errors.New("chromium: not found: install chromium (Debian: apt-get install chromium), or name one in CHROMIUM")
+	return driver.Find("CHROMIUM", "chromium", "chromium-browser", "google-chrome")
 }
 
-// Browser is a running Chromium with an empty profile.
+// Browser is a running Chromium.
 type Browser struct {
-	command *exec.Cmd
-	profile string
-	pipe    *pipe
-	reading sync.WaitGroup
+	process    *driver.Process
+	connection *driver.Connection
+	out        io.Closer
+	reading    sync.WaitGroup
 }
 
-// Start starts a browser by the given command, which may wrap the program (to enter a network namespace). Origins in
-// secure count as secure although they are served over http. The browser is killed when the command's context is done.
+// Start starts a browser with an empty profile by the given command, which may wrap the program (to enter a network
+// namespace). Origins in secure count as secure although they are served over http. The browser is killed when the
+// command's context is done.
 func Start(command *exec.Cmd, secure ...string) (*Browser, error) {
-	profile, err := os.MkdirTemp("", "chromium-")
+	return StartIn("", command, secure...)
+}
+
+// StartIn is Start with the profile in a folder, which stays.
+func StartIn(profile string, command *exec.Cmd, secure ...string) (*Browser, error) {
+	process, err := driver.Prepare(command, profile)
 	if err != nil {
 		return nil, fmt.Errorf("chromium: %w", err)
 	}
-	b := &Browser{command: command, profile: profile}
+	b := &Browser{process: process}
 	command.Args = append(command.Args, flags...)
 	for _, origin := range secure {
 		command.Args = append(command.Args, "--unsafely-treat-insecure-origin-as-secure="+origin)
 	}
-	command.Args = append(command.Args, "--remote-debugging-pipe", "--user-data-dir="+profile, "about:blank")
-	// What it leaves in the folder of temporary files goes with the profile.
-	command.Env = append(command.Environ(), "TMPDIR="+profile)
-	// A group of its own, so that all its processes can be ended with it, and Ctrl-C is left to the runner.
-	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	command.Cancel = b.kill
-	command.WaitDelay = 5 * time.Second
+	command.Args = append(command.Args, "--remote-debugging-pipe", "--user-data-dir="+process.Profile(), "about:blank")
 
 	theirIn, ourOut, err := os.Pipe()
 	if err != nil {
@@ -71,45 +68,40 @@ func Start(command *exec.Cmd, secure ...string) (*Browser, error) {
 		return nil, fmt.Errorf("chromium: %w", err)
 	}
 	command.ExtraFiles = []*os.File{theirIn, theirOut} // 3 and 4
-	err = command.Start()
+	err = process.Start()
 	theirIn.Close()
 	theirOut.Close()
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("chromium: start: %w", err), ourIn.Close(), ourOut.Close(), os.RemoveAll(profile))
+		return nil, errors.Join(fmt.Errorf("chromium: start: %w", err), ourIn.Close(), ourOut.Close())
 	}
-	b.pipe = newPipe(ourOut)
+	b.out = ourOut
+	// The pipe carries JSON objects that end with a zero byte, in both directions.
+	b.connection = driver.NewConnection("chromium", func(message []byte) error {
+		_, err := ourOut.Write(append(message, 0))
+		return err
+	})
 	b.reading.Go(func() {
 		defer ourIn.Close()
-		b.pipe.read(ourIn)
+		in := bufio.NewReaderSize(ourIn, 1<<20)
+		b.connection.Read(func() ([]byte, error) {
+			message, err := in.ReadBytes(0)
+			return message[:max(0, len(message)-1)], err
+		})
 	})
 	return b, nil
 }
 
 // Process is the number of the browser's first process, which all others descend from.
-func (b *Browser) Process() int { return b.command.Process.Pid }
+func (b *Browser) Process() int { return b.process.ID() }
 
-func (b *Browser) kill() error { return syscall.Kill(-b.command.Process.Pid, syscall.SIGKILL) }
+// Signal sends a signal to all processes of the browser.
+func (b *Browser) Signal(signal syscall.Signal) error { return b.process.Signal(signal) }
 
-// Close ends the browser and removes its profile.
+// Close ends the browser, and removes its profile unless that is a folder that was given.
 func (b *Browser) Close() error {
-	err := b.kill()
-	var exit *exec.ExitError
-	if waited := b.command.Wait(); waited != nil && !errors.As(waited, &exit) {
-		err = errors.Join(err, waited)
-	}
+	err := b.process.Close()
 	b.reading.Wait()
-	return errors.Join(err, b.pipe.out.Close(), removeProfile(b.profile))
-}
-
-// removeProfile tries more than once: a process that was killed may still be writing.
-func removeProfile(dir string) error {
-	for try := 0; ; try++ {
-		err := os.RemoveAll(dir)
-		if err == nil || try == 20 {
-			return err
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
+	return errors.Join(err, b.out.Close())
 }
 
 // NewPage opens an empty tab in a window and a profile of its own. Console lines and uncaught errors go to log.
@@ -117,7 +109,7 @@ func (b *Browser) NewPage(ctx context.Context, log io.Writer) (*Page, error) {
 	var profile struct {
 		BrowserContextID string `json:"browserContextId"`
 	}
-	if err := b.pipe.call(ctx, "", "Target.createBrowserContext", nil, &profile); err != nil {
+	if err := b.connection.Call(ctx, "", "Target.createBrowserContext", nil, &profile); err != nil {
 		return nil, err
 	}
 	p := &Page{browser: b, profile: profile.BrowserContextID, log: log, told: map[string]func(string){}}
@@ -129,11 +121,11 @@ func (b *Browser) NewPage(ctx context.Context, log io.Writer) (*Page, error) {
 		SessionID string `json:"sessionId"`
 	}
 	attach := map[string]any{"targetId": target, "flatten": true}
-	if err := b.pipe.call(ctx, "", "Target.attachToTarget", attach, &session); err != nil {
+	if err := b.connection.Call(ctx, "", "Target.attachToTarget", attach, &session); err != nil {
 		return nil, err
 	}
 	p.target, p.session = target, session.SessionID
-	b.pipe.listen(p.session, p.event)
+	b.connection.Listen(p.session, p.event)
 	for _, domain := range []string{"Page.enable", "Runtime.enable"} {
 		if err := p.call(ctx, domain, nil, nil); err != nil {
 			return nil, err
@@ -146,15 +138,7 @@ func (b *Browser) newTab(ctx context.Context, profile string, newWindow bool) (s
 	var target struct {
 		TargetID string `json:"targetId"`
 	}
-	err := b.pipe.call(ctx, "", "Target.createTarget",
+	err := b.connection.Call(ctx, "", "Target.createTarget",
 		map[string]any{"url": "about:blank", "browserContextId": profile, "newWindow": newWindow}, &target)
 	return target.TargetID, err
-}
-
-func quoted(v any) string {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Sprintf("%q", fmt.Sprint(v))
-	}
-	return string(b)
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/hyroute/hyroute/e2e/chromium"
+	"github.com/hyroute/hyroute/e2e/driver"
 )
 
 func newPage(t *testing.T) *chromium.Page {
@@ -39,8 +40,8 @@ func TestPage(t *testing.T) {
 		w.Write([]byte("from the server: " + r.URL.Path))
 	}))
 	defer server.Close()
-	err := page.Serve(t.Context(), func(path string) (chromium.Response, bool) {
-		return chromium.Response{Type: "text/html", Body: []byte("<title>from the driver</title><script>window.sum = (a, b) => a + b</script>")}, path == "/e2e/page"
+	err := page.Serve(t.Context(), func(path string) (driver.Response, bool) {
+		return driver.Response{Type: "text/html", Body: []byte("<title>from the driver</title><script>window.sum = (a, b) => a + b</script>")}, path == "/e2e/page"
 	}, "/e2e/*")
 	if err != nil {
 		t.Fatal(err)

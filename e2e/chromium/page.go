@@ -9,6 +9,8 @@ import (
 	"io"
 	"net/url"
 	"sync"
+
+	"github.com/hyroute/hyroute/e2e/driver"
 )
 
 // Page is a tab.
@@ -21,22 +23,16 @@ type Page struct {
 
 	lock  sync.Mutex
 	told  map[string]func(payload string)
-	serve func(path string) (Response, bool)
-}
-
-// Response is what the driver answers in place of a server.
-type Response struct {
-	Type string // content type
-	Body []byte
+	serve driver.Server
 }
 
 func (p *Page) call(ctx context.Context, method string, params, result any) error {
-	return p.browser.pipe.call(ctx, p.session, method, params, result)
+	return p.browser.connection.Call(ctx, p.session, method, params, result)
 }
 
 // Serve answers requests for paths like the patterns (with * for anything), of whatever origin, in place of a server;
 // where serve says false, the server is asked. It may take its time. Other requests are not looked at.
-func (p *Page) Serve(ctx context.Context, serve func(path string) (Response, bool), patterns ...string) error {
+func (p *Page) Serve(ctx context.Context, serve driver.Server, patterns ...string) error {
 	p.lock.Lock()
 	p.serve = serve
 	p.lock.Unlock()
@@ -110,14 +106,7 @@ func (p *Page) Eval(ctx context.Context, expression string, result any) error {
 
 // Call calls a function of the page with arguments, as Eval.
 func (p *Page) Call(ctx context.Context, function string, result any, arguments ...any) error {
-	expression := function + "("
-	for i, a := range arguments {
-		if i > 0 {
-			expression += ","
-		}
-		expression += quoted(a)
-	}
-	return p.Eval(ctx, expression+")", result)
+	return p.Eval(ctx, driver.CallOf(function, arguments...), result)
 }
 
 // Hide puts another tab of the same window in front, which is what makes a tab hidden and has its timers throttled.
@@ -128,13 +117,13 @@ func (p *Page) Hide(ctx context.Context) error {
 
 // Show puts this tab in front.
 func (p *Page) Show(ctx context.Context) error {
-	return p.browser.pipe.call(ctx, "", "Target.activateTarget", map[string]any{"targetId": p.target}, nil)
+	return p.browser.connection.Call(ctx, "", "Target.activateTarget", map[string]any{"targetId": p.target}, nil)
 }
 
 // Close closes the tab and forgets its profile.
 func (p *Page) Close(ctx context.Context) error {
-	p.browser.pipe.listen(p.session, nil)
-	return p.browser.pipe.call(ctx, "", "Target.disposeBrowserContext", map[string]any{"browserContextId": p.profile}, nil)
+	p.browser.connection.Listen(p.session, nil)
+	return p.browser.connection.Call(ctx, "", "Target.disposeBrowserContext", map[string]any{"browserContextId": p.profile}, nil)
 }
 
 func (p *Page) event(method string, params json.RawMessage) {

@@ -24,12 +24,13 @@ const folder = "scenarios/corpus"
 var scripts = map[string]string{
 	"node":     "web/test/scenarios-node.mjs",
 	"chromium": "web/test/scenarios-chromium.mjs",
+	"firefox":  "web/test/scenarios-firefox.mjs",
 }
 
 func main() {
 	update := flag.Bool("update", false, "write what the native machine answers into the files that are named, or into all")
 	list := flag.Bool("list", false, "print the sentence of each scenario")
-	bodies := flag.String("bodies", "native,wazero,node,chromium", "the bodies that play the corpus")
+	bodies := flag.String("bodies", "native,wazero,node,chromium,firefox", "the bodies that play the corpus")
 	module := flag.String("module", "bin/hyroute.wasm", "the module for wazero")
 	flag.Parse()
 	all, err := corpus.Load(folder)

@@ -1,6 +1,7 @@
 // What the browser tests share: a Chromium, a Message Node, and pages that have the package at hand.
 import { readFileSync } from "node:fs";
-import { browser, serve } from "./chromium.mjs";
+import { browser } from "./chromium.mjs";
+import { serve } from "./serve.mjs";
 import { freePort, startNode } from "./message-node.mjs";
 import { root } from "../corpus.mjs";
 
