@@ -1,0 +1,176 @@
+package machine_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hyroute/hyroute/host/machine"
+	"github.com/hyroute/hyroute/runtime/address"
+	"github.com/hyroute/hyroute/runtime/engine"
+	"github.com/hyroute/hyroute/runtime/wire"
+	"github.com/hyroute/hyroute/wasm/module"
+)
+
+// side is one machine of a pair, and what its body holds.
+type side struct {
+	machine machine.Machine
+	url     address.Address
+	own     address.Address
+	next    uint64 // msg
+	frame   uint64
+	events  []engine.Event // for the next step
+	settled int
+	spent   time.Duration
+	steps   int
+	frames  int // sent
+}
+
+// pair is two machines on one Message Node, with an address each that is named after its runtime: nobody has to be asked.
+type pair struct {
+	now   engine.Instant
+	sides [2]*side
+}
+
+func newPair(b *testing.B, open func(engine.Config) (machine.Machine, []engine.Effect, error)) *pair {
+	p := &pair{now: 1}
+	for i := range p.sides {
+		id := strings.Repeat(string(rune('a'+i)), 32)
+		s := &side{url: address.MustParse("runtime://a.example/" + id), own: address.MustParse("hyperty://a.example/" + id)}
+		m, effects, err := open(engine.Config{Runtime: s.url, Wall: 1_700_000_000_000, Seed: uint64(i + 1)})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(func() { m.Close() })
+		s.machine = m
+		p.sides[i] = s
+		p.do(i, effects)
+		s.events = append(s.events, &engine.EndpointRegistered{Address: s.own})
+	}
+	p.settle(b)
+	return p
+}
+
+// do is a body without payload: what one side transmits the other one gets.
+func (p *pair) do(i int, effects []engine.Effect) {
+	s, other := p.sides[i], p.sides[1-i]
+	for _, effect := range effects {
+		switch e := effect.(type) {
+		case *engine.DeployNodeStub:
+			s.events = append(s.events, &engine.StubChanged{Stub: e.Stub, Status: engine.StatusLive})
+		case *engine.RegisterEndpoint:
+			s.events = append(s.events, &engine.RegistryAnswered{Job: e.Job, Code: 200})
+		case *engine.NameHandle:
+			other.events = append(other.events, &engine.HandleNamed{Stub: 1, Handle: 1, Runtime: s.url})
+		case *engine.Transmit:
+			size := e.Pad
+			for _, part := range e.Parts {
+				size += part.Length
+			}
+			s.frames++
+			other.frame++
+			other.events = append(other.events, &engine.FrameReceived{
+				Stub: 1, Handle: 1, Frame: other.frame, Head: append([]byte(nil), e.Head...), Size: size,
+			})
+		case *engine.Deliver:
+			s.events = append(s.events, &engine.DeliveryTaken{Delivery: e.Delivery})
+		case *engine.Settle:
+			if e.Outcome == "delivered" {
+				s.settled++
+			}
+		}
+	}
+}
+
+func (p *pair) step(b *testing.B, i int) {
+	s := p.sides[i]
+	events := s.events
+	s.events = nil
+	begun := time.Now()
+	effects, err := s.machine.Step(p.now, events...)
+	s.spent += time.Since(begun)
+	s.steps++
+	if err != nil {
+		b.Fatal(err)
+	}
+	if debug {
+		b.Logf("%d %s%s", i, wire.AppendFrame(nil, p.now, events...), wire.AppendEffects(nil, effects))
+	}
+	p.do(i, effects)
+}
+
+var debug = os.Getenv("DBG") != ""
+
+// settle steps both until nothing is left to tell.
+func (p *pair) settle(b *testing.B) {
+	for turns := 0; len(p.sides[0].events)+len(p.sides[1].events) > 0; turns++ {
+		for i, s := range p.sides {
+			if len(s.events) > 0 {
+				p.step(b, i)
+			}
+		}
+		if turns > 1000 {
+			b.Fatal("it never comes to rest")
+		}
+	}
+}
+
+func (p *pair) post(size int) {
+	s := p.sides[0]
+	s.next++
+	s.events = append(s.events, &engine.MessagePosted{Msg: s.next, From: s.own, To: p.sides[1].own, Size: size})
+}
+
+// BenchmarkMessage is what the machine takes for one message: posted, sent, received, delivered, acknowledged, settled, with so
+// many posted in one Step. The figures are of both ends apart.
+func BenchmarkMessage(b *testing.B) {
+	wasm, _, err := module.Build("")
+	if err != nil {
+		b.Fatal(err)
+	}
+	bodies := []struct {
+		name string
+		open func(engine.Config) (machine.Machine, []engine.Effect, error)
+	}{
+		{"linked", machine.Linked},
+		{"wazero", func(c engine.Config) (machine.Machine, []engine.Effect, error) {
+			return machine.Module(wasm, c, machine.Options{CacheDir: os.Getenv("HYROUTE_BENCH_CACHE")})
+		}},
+	}
+	for _, body := range bodies {
+		for _, batch := range []int{1, 64} {
+			b.Run(fmt.Sprintf("%s/together=%d", body.name, batch), func(b *testing.B) {
+				p := newPair(b, body.open)
+				b.ReportAllocs()
+				for _, s := range p.sides {
+					s.spent, s.steps, s.frames, s.settled = 0, 0, 0, 0
+				}
+				b.ResetTimer()
+				for done := 0; done < b.N; {
+					for range min(batch, b.N-done) {
+						p.post(200)
+						done++
+					}
+					p.settle(b)
+					p.now += 30
+					for _, s := range p.sides {
+						s.events = append(s.events, &engine.TimePassed{})
+					}
+					p.settle(b)
+				}
+				b.StopTimer()
+				from, to := p.sides[0], p.sides[1]
+				if from.settled != b.N {
+					b.Fatalf("%d of %d messages were delivered", from.settled, b.N)
+				}
+				n := float64(b.N)
+				b.ReportMetric(float64(from.spent.Nanoseconds())/n, "ns/sent")
+				b.ReportMetric(float64(to.spent.Nanoseconds())/n, "ns/received")
+				b.ReportMetric(float64(from.steps+to.steps)/n, "steps/msg")
+				b.ReportMetric(float64(from.frames+to.frames)/n, "frames/msg")
+			})
+		}
+	}
+}
