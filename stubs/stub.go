@@ -7,8 +7,8 @@ import (
 	"github.com/hyroute/hyroute/runtime/message"
 )
 
-// MaxFrame is the longest session frame that a stub takes, in bytes: the longest header, and a payload of 16 KiB.
-const MaxFrame = 4096 + 2 + 16<<10
+// MaxFrame is the longest session frame that a stub takes, in bytes: as much as a Message Node passes on unless it is told otherwise.
+const MaxFrame = 64 << 10
 
 // The errors of a stub.
 var (

@@ -147,18 +147,26 @@ func (a *allowance) spend(t *Table, n int) (last bool) {
 	return true
 }
 
+// frame is how large a frame may be: half of what may be given in a Step, so that on a slow path little stands before a probe.
+func (a *allowance) frame(t *Table) int {
+	return min(max(a.limit(t)/2, t.numbers.Frame), t.numbers.LargeFrame)
+}
+
 func (a *allowance) blocked(t *Table) { a.turn = max(a.limit(t)/2, t.numbers.Frame) }
 
 // spent notes that n bytes were given to the carrier. When that is all it gets in a Step, the peer's turn comes again in the next
 // one, so that the body can say in between that the carrier is blocked.
 func (c *carrier) spent(t *Table, n int) {
-	given := &c.given
-	if c.relay != nil {
-		given = &c.relay.given
-	}
-	if given.spend(t, n) {
+	if c.allowance().spend(t, n) {
 		t.park(c.peer)
 	}
+}
+
+func (c *carrier) allowance() *allowance {
+	if c.relay != nil {
+		return &c.relay.given
+	}
+	return &c.given
 }
 
 func (c *carrier) wokenLate(t *Table) {

@@ -3,8 +3,10 @@ package session
 // Numbers are the timers and limits (session.md 4.6). Times are in milliseconds, sizes in bytes.
 type Numbers struct {
 	AckDelay     uint64 // an acknowledgement waits at most so long
-	AckChunks    int    // or for so many chunks
-	AckBytes     int    // or so many bytes
+	AckPause     uint64 // between two that say that more was taken
+	AckChunks    int    // so many chunks do not wait
+	AckBytes     int    // nor so many bytes
+	AckTaking    uint64 // but for listeners to take them, at most so long
 	MinRTO       uint64 // nothing more seen for so long: send again
 	MaxRTO       uint64
 	Ping         uint64 // between two PINGs while traffic flows
@@ -22,7 +24,8 @@ type Numbers struct {
 	Probe        int    // size of the large PING
 	Window       int    // cost of what may be unseen
 	Chunk        int    // payload of a chunk
-	Frame        int    // size of a frame that carries a run of chunks
+	Frame        int    // size of a frame that carries a run of chunks, on a slow carrier
+	LargeFrame   int    // and on a fast one
 	Turn         int    // bytes given to one carrier in one Step at most; a quarter of it at first
 	Largest      int    // message
 	QueueBytes   int
@@ -35,11 +38,11 @@ type Numbers struct {
 // DefaultNumbers are the defaults.
 func DefaultNumbers() Numbers {
 	return Numbers{
-		AckDelay: 20, AckChunks: 32, AckBytes: 64 << 10,
+		AckDelay: 20, AckPause: 2, AckChunks: 256, AckBytes: 128 << 10, AckTaking: 5,
 		MinRTO: 1000, MaxRTO: 8000,
 		Ping: 700, Lease: 1500, Condemn: 4000, CondemnPings: 3, MaxHold: 60_000, Forgive: 60_000, Abandon: 15_000,
 		Together: 10_000, Idle: 3000, LateWake: 2000, LongAnswer: 100, Forget: 24 * 3600_000,
-		Probe: 16 << 10, Window: 1 << 20, Chunk: 16_000, Frame: 16 << 10, Turn: 128 << 10, Largest: 16 << 20,
+		Probe: 16 << 10, Window: 1 << 20, Chunk: 16_000, Frame: 16 << 10, LargeFrame: 60 << 10, Turn: 128 << 10, Largest: 16 << 20,
 		QueueBytes: 4 << 20, QueueLength: 4096, Flows: 64, Sessions: 10_000, Channels: 2,
 	}
 }

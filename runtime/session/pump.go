@@ -23,7 +23,7 @@ func (s *Session) sendRun(t *Table, c *carrier) bool {
 	h := s.header()
 	h.First = first
 	var parts []Part
-	room := t.numbers.Frame - 64
+	room := c.allowance().frame(t) - 64
 	headRoom := frame.MaxHeader - 512
 	if h.Long {
 		room -= 32 + len(s.key.Lane) + 16*len(s.continues)

@@ -78,6 +78,13 @@ func (s *Session) receiveHalf(t *Table, c *carrier, h *frame.Header, src, dst, n
 		offset += h.Chunks[i].Length
 	}
 	s.takeInOrder(t)
+	switch {
+	case !s.ackMuch(t):
+	case len(s.owed) > 0:
+		s.ackBy(t.now + t.numbers.AckTaking) // listeners take it in a moment, and one frame says both
+	default:
+		s.ackBy(t.now)
+	}
 }
 
 // follow says whether the stream of the hello can be followed, and follows it.
@@ -171,12 +178,19 @@ func (s *Session) keep(t *Table, c *carrier, n uint64, k frame.Chunk, number uin
 	}
 	s.ackChunks++
 	s.ackBytes += k.Length
-	if s.ackAt == 0 {
-		s.ackAt = t.now + t.numbers.AckDelay
+	s.ackBy(t.now + t.numbers.AckDelay)
+}
+
+// ackBy has an acknowledgement go at that time, unless one goes earlier.
+func (s *Session) ackBy(at uint64) {
+	if s.ackAt == 0 || at < s.ackAt {
+		s.ackAt = at
 	}
-	if s.ackChunks >= t.numbers.AckChunks || s.ackBytes >= t.numbers.AckBytes {
-		s.ackAt = t.now
-	}
+}
+
+// ackMuch says whether so much came in since the last acknowledgement that the next one does not wait.
+func (s *Session) ackMuch(t *Table) bool {
+	return s.ackChunks >= t.numbers.AckChunks || s.ackBytes >= t.numbers.AckBytes
 }
 
 // takeInOrder takes the chunks whose turn it is (F4).
@@ -307,10 +321,11 @@ func (s *Session) settleOwed(t *Table) {
 		return
 	}
 	s.owed = s.owed[n:]
-	// Done stood when it was last told, or nothing was told for a while: a sender that waits for its one message hears at once,
-	// and a stream is still acknowledged at most once in a delay.
-	if s.ackAt == 0 || t.now >= s.told+t.numbers.AckDelay {
-		s.ackAt = t.now
+	// A sender that waits for its one message hears at once; a stream is acknowledged when it was taken, but not each time.
+	if len(s.owed) == 0 && s.ackMuch(t) {
+		s.ackBy(t.now)
+	} else {
+		s.ackBy(max(t.now, s.told+t.numbers.AckPause))
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 // What the contract bounds (session.md 4.6, docs/protocol.md 5, DESIGN.md 6).
 const (
 	defaultDeadline = 30_000
-	maxFrame        = 16<<10 + 4096 + 2
+	maxFrame        = 60 << 10
 	maxChunk        = 16_000
 	maxWindow       = 1 << 20
 	maxMessage      = 16 << 20
