@@ -269,6 +269,18 @@ func (c *carrier) ping(t *Table) {
 }
 
 func (c *carrier) sendPing(t *Table, large bool) {
+	nonce, pad := c.newPing(t, large), 0
+	if large {
+		pad = t.numbers.Probe
+	}
+	c.peer.sessions[0].transmitBare(t, c, nonce, 0, pad)
+}
+
+// newPing notes a PING that leaves by this carrier.
+func (c *carrier) newPing(t *Table, large bool) (nonce uint32) {
+	if c.relay != nil && len(c.pings) >= 8 {
+		c.pings = c.pings[1:]
+	}
 	c.nextPing = t.now + t.numbers.Ping
 	p := ping{nonce: t.random.Nonce(), at: t.now, large: large}
 	c.pings = append(c.pings, p)
@@ -276,20 +288,13 @@ func (c *carrier) sendPing(t *Table, large bool) {
 		c.silentSince = t.now
 	}
 	c.unanswered++
-	pad := 0
-	if large {
-		pad = t.numbers.Probe
-	}
-	c.peer.sessions[0].transmitBare(t, c, p.nonce, 0, pad)
+	return p.nonce
 }
 
 // pingRelay measures the round trip of the relay while it is preferred and something is unseen.
 func (c *carrier) pingRelay(t *Table) {
 	if due := c.relayPingDue(t); due == 0 || due > t.now || !c.writable(t) {
 		return
-	}
-	if len(c.pings) >= 8 {
-		c.pings = c.pings[1:]
 	}
 	c.sendPing(t, false)
 }

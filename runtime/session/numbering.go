@@ -179,6 +179,9 @@ func (s *Session) dequeue() {
 
 // release forgets my numbers up to done and settles what ends there.
 func (s *Session) release(t *Table, done uint64) {
+	if s.base < done {
+		s.ask = inquiry{}
+	}
 	for s.base < done {
 		c := &s.chunks[0]
 		s.base++

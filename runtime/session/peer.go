@@ -205,6 +205,9 @@ func (p *peer) flush(t *Table) {
 			moved = s.pump(t) || moved
 		}
 	}
+	for _, s := range p.sessions {
+		s.inquire(t)
+	}
 	// Probes come last: they find out whether what was just sent gets through.
 	p.relay.pingRelay(t)
 	for _, c := range p.channels {

@@ -69,6 +69,7 @@ func (t *Table) RelayOpened(stub uint64) {
 		p.relay.pausedUntil = 0
 		for _, s := range p.sessions {
 			s.rewind(p.relay)
+			s.inquireNow(t)
 		}
 		t.touch(p)
 	}

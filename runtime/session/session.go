@@ -41,6 +41,7 @@ type Session struct {
 	largest     int
 	rto         uint64 // present length; 0: the least
 	rtoAt       uint64
+	ask         inquiry
 
 	// the peer
 	pinc uint64
@@ -137,6 +138,7 @@ func (s *Session) chooseCarriers(t *Table) {
 	for _, c := range use {
 		if c != nil && c != s.use[0] && c != s.use[1] {
 			s.rewind(c)
+			s.inquireNow(t)
 		}
 	}
 	if use[0] != s.use[0] && use[0] != nil {
@@ -216,6 +218,9 @@ func (s *Session) wake(t *Table) uint64 {
 	}
 	if s.unseen() {
 		at = earlier(at, s.rtoAt)
+	}
+	if s.ask.at != 0 {
+		at = earlier(at, max(s.ask.at, t.now))
 	}
 	if s.sayHello {
 		at = earlier(at, max(t.now, s.helloAt+t.numbers.LongAnswer))

@@ -143,7 +143,7 @@ func (t *Table) snapshotSession(c *snapshot.Codec, s *Session) {
 	c.String(&s.key.Lane)
 	for _, v := range []*uint64{
 		&s.id, &s.lastUse, &s.inc, &s.helloAt, &s.base, &s.next, &s.seen, &s.rto, &s.rtoAt, &s.pinc, &s.rinc, &s.rseen, &s.epoch,
-		&s.ackAt, &s.told,
+		&s.ackAt, &s.told, &s.ask.at, &s.ask.tries,
 	} {
 		c.Uint64(v)
 	}
