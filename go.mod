@@ -28,9 +28,9 @@ require (
 	github.com/pion/sctp v1.12.0 // indirect
 	github.com/pion/sdp/v3 v3.0.20 // indirect
 	github.com/pion/srtp/v3 v3.1.3 // indirect
-	github.com/pion/stun/v4 v4.0.1 // indirect
+	github.com/pion/stun/v4 v4.0.1
 	github.com/pion/transport/v5 v5.1.4
-	github.com/pion/turn/v5 v5.1.3 // indirect
+	github.com/pion/turn/v5 v5.1.3
 	github.com/wlynxg/anet v0.0.5 // indirect
 	golang.org/x/crypto v0.48.0 // indirect
 	golang.org/x/net v0.50.0 // indirect

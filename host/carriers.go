@@ -231,11 +231,18 @@ func (in stubInput) apply(l *loop) {
 	case stubs.Received:
 		l.received(in.stub, e.Envelope)
 	case stubs.Opened:
-		if n := l.nodes[in.stub]; n.domain == l.runtime.domain && l.runtime.options.ICEServers == nil {
-			l.p2p.SetICEServers(e.ICEServers)
-		}
+		l.named(in.stub, e.ICEServers)
+	case stubs.Renewed:
+		l.named(in.stub, e.ICEServers)
 	case stubs.Complained:
 		l.problem(e.Text)
+	}
+}
+
+// named takes the ICE servers that a node names. Servers that learn a runtime's addresses are for its own node to name.
+func (l *loop) named(stub uint64, servers []ICEServer) {
+	if l.nodes[stub].domain == l.runtime.domain && l.runtime.options.ICEServers == nil {
+		l.p2p.SetICEServers(servers)
 	}
 }
 

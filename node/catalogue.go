@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
+	"time"
 )
 
 const catalogue = "/.well-known/protocolstub/"
@@ -20,6 +21,7 @@ type stubDescriptor struct {
 		URL        string          `json:"url"`
 		Domain     string          `json:"domain"`
 		ICEServers json.RawMessage `json:"iceServers"`
+		ICEExpires int             `json:"iceExpires,omitempty"` // s from now
 	} `json:"configuration"`
 }
 
@@ -36,7 +38,8 @@ func (n *Node) serveCatalogue(w http.ResponseWriter, r *http.Request) {
 	d.Constraints.Browser = true
 	d.Configuration.URL = n.socketURL(r)
 	d.Configuration.Domain = n.config.Domain
-	d.Configuration.ICEServers = n.iceServers
+	list, lifetime := n.iceServers(userCatalogue)
+	d.Configuration.ICEServers, d.Configuration.ICEExpires = list, int(lifetime/time.Second)
 	body, err := json.Marshal(d)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)

@@ -52,6 +52,7 @@ type client struct {
 
 	heard    atomic.Bool // something came since the last tick
 	farewell atomic.Pointer[farewell]
+	told     atomic.Pointer[toldICE]
 	session  atomic.Pointer[session] // set by the reading goroutine alone; nil: nothing is open
 
 	// Only the reading goroutine touches the following.
@@ -203,6 +204,7 @@ func (c *client) write() {
 			if !c.heard.Swap(false) {
 				pings.Go(c.ping)
 			}
+			c.renewICE()
 			spare = nil
 			c.queue.relax()
 			continue

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"path"
 	"strings"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 type Config struct {
 	Domain        string      // whose Message Node and Domain Registry this is, as it stands in addresses: "example.org", "localhost:8080"
 	ICEServers    []ICEServer // for peer connections; given to every runtime that opens, and in the catalogue
+	Issuer        Issuer      // one more ICE server, whose credentials are good for a time; nil: none
 	Web           fs.FS       // the page and its files; nil: no page
 	Policy        string      // Content-Security-Policy of the page; empty: DefaultPolicy
 	URL           string      // "wss://example.org/ws", where others find this node; empty: as each request found it
@@ -27,13 +29,6 @@ type Config struct {
 	Engine  engine.Engine // nil: an engine.Memory
 	Clock   Clock         // nil: the system's
 	Limits  Limits
-}
-
-// ICEServer is one entry of RTCConfiguration.iceServers.
-type ICEServer struct {
-	URLs       []string `json:"urls"`
-	Username   string   `json:"username,omitempty"`
-	Credential string   `json:"credential,omitempty"`
 }
 
 // Limits bound what one client can cost. A field that is zero has its default.
@@ -113,6 +108,11 @@ func (c *Config) fill() error {
 	}
 	if err := c.Limits.fill(); err != nil {
 		return err
+	}
+	for _, origin := range c.Origins {
+		if _, err := path.Match(origin, ""); err != nil || origin == "" {
+			return fmt.Errorf("node: %q is no pattern of an origin", origin)
+		}
 	}
 	if c.Policy == "" {
 		c.Policy = DefaultPolicy

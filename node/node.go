@@ -1,8 +1,6 @@
 package node
 
 import (
-	"encoding/json"
-	"fmt"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -20,8 +18,6 @@ type Node struct {
 	expiry   expiry
 	messages atomic.Uint64 // ids of the messages that the node itself begins
 
-	iceServers []byte // JSON
-
 	group sync.WaitGroup // sockets, and what a timer began
 
 	mu          sync.Mutex
@@ -36,12 +32,7 @@ func New(c Config) (*Node, error) {
 	if err := c.fill(); err != nil {
 		return nil, err
 	}
-	iceServers, err := json.Marshal(append([]ICEServer{}, c.ICEServers...))
-	if err != nil {
-		return nil, fmt.Errorf("node: ICE servers: %w", err)
-	}
 	n := &Node{
-		iceServers:  iceServers,
 		config:      c,
 		registry:    address.MustParse("domain://registry." + c.Domain),
 		web:         newWeb(c.Web, c.Policy),

@@ -110,7 +110,7 @@ func (c *client) openNew(e *message.Envelope, runtime address.Address, signed bo
 	if elder == c {
 		// Said twice on one socket: the session stands as it is.
 		n.mu.Unlock()
-		c.answer(e, n.openedBody(old.token))
+		c.answer(e, c.openedBody(runtime, old.token))
 		return nil
 	}
 	s := &session{
@@ -133,7 +133,7 @@ func (c *client) openNew(e *message.Envelope, runtime address.Address, signed bo
 
 // seated gives the seat to this client, and answers. Node.mu is held.
 func (c *client) seated(e *message.Envelope, place *seat, token string) {
-	answer := message.Envelope{ID: e.ID, Type: message.Response, From: e.To, To: e.From, Body: c.node.openedBody(token)}
+	answer := message.Envelope{ID: e.ID, Type: message.Response, From: e.To, To: e.From, Body: c.openedBody(place.url, token)}
 	c.queue.textFirst(answer.Append(nil), func() { place.client.Store(c) })
 }
 
@@ -215,14 +215,13 @@ func (c *client) close(e *message.Envelope) *refusal {
 }
 
 // openedBody is the body of the answer to an open, or without a token to a re-open.
-func (n *Node) openedBody(token string) []byte {
+func (c *client) openedBody(runtime address.Address, token string) []byte {
 	b := []byte(`{"code":200`)
 	if token != "" {
 		b = message.AppendString(append(b, `,"runtimeToken":`...), token)
 	}
-	b = message.AppendString(append(b, `,"domain":`...), n.config.Domain)
-	b = append(append(b, `,"iceServers":`...), n.iceServers...)
-	return append(b, '}')
+	b = message.AppendString(append(b, `,"domain":`...), c.node.config.Domain)
+	return append(c.appendICE(b, runtime), '}')
 }
 
 // newToken draws a UUID of version 4.

@@ -56,8 +56,11 @@ func (l *link) text(b []byte) {
 	}
 }
 
-// ofNode takes what the node itself says: the answer to open, or that it could not read something.
+// ofNode takes what the node itself says: the answer to open, other ICE servers, or that it could not read something.
 func (l *link) ofNode(e message.Envelope) {
+	if e.From == "mn:/session" && e.Type == message.Update {
+		l.renewed(e.Body)
+	}
 	if e.Type != message.Response {
 		return
 	}
@@ -111,6 +114,24 @@ type iceServerJSON struct {
 	URLs       json.RawMessage `json:"urls"`
 	Username   string          `json:"username"`
 	Credential string          `json:"credential"`
+}
+
+// renewed reports the ICE servers of a body, if it names any.
+func (l *link) renewed(body []byte) {
+	if servers, ok := readServers(body); ok {
+		l.node.emit(Renewed{ICEServers: servers})
+	}
+}
+
+// readServers reads the ICE servers of a body, and says whether it names any.
+func readServers(body []byte) ([]ICEServer, bool) {
+	var told struct {
+		ICEServers []iceServerJSON `json:"iceServers"`
+	}
+	if json.Unmarshal(body, &told) != nil || told.ICEServers == nil {
+		return nil, false
+	}
+	return iceServers(told.ICEServers), true
 }
 
 // maxICEServers bounds what a node can make its clients ask.

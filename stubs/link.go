@@ -126,6 +126,7 @@ func (l *link) reopened(body []byte) error {
 	}
 	l.opened = true
 	l.live(true)
+	l.renewed(body)
 	return nil
 }
 
@@ -183,16 +184,16 @@ func (l *link) openAnswered(body []byte) {
 	if code == 200 {
 		l.opened = true
 		var taken struct {
-			RuntimeToken string          `json:"runtimeToken"`
-			ICEServers   []iceServerJSON `json:"iceServers"`
+			RuntimeToken string `json:"runtimeToken"`
 		}
 		if json.Unmarshal(body, &taken) != nil {
-			taken.ICEServers = nil
+			taken.RuntimeToken = ""
 		}
+		servers, _ := readServers(body)
 		l.node.mu.Lock()
 		l.node.token = taken.RuntimeToken
 		l.node.mu.Unlock()
-		l.node.emit(Opened{ICEServers: iceServers(taken.ICEServers)})
+		l.node.emit(Opened{ICEServers: servers})
 		return
 	}
 	err := fmt.Errorf("stubs: the node of %s refused the open: %d %s", l.node.config.Domain, code, desc)

@@ -106,7 +106,8 @@ func TestReopen(t *testing.T) {
 				t.Errorf("connection %d begins with %+v", connections, e)
 			}
 			if connections == 2 {
-				p.say(e.ID, message.Response, "mn:/session", e.From, `{"code":200}`)
+				p.say(e.ID, message.Response, "mn:/session", e.From, `{"code":200,"iceServers":[{"urls":"stun:two"}]}`)
+				p.say(0, message.Update, "mn:/session", e.From, `{"code":200,"iceServers":[{"urls":"stun:three"}]}`)
 				<-drop
 				return
 			}
@@ -125,6 +126,11 @@ func TestReopen(t *testing.T) {
 		n.Connect()
 		if c := status(t, events, Live); !c.Resumed {
 			t.Error("not resumed")
+		}
+		for _, want := range []string{"stun:two", "stun:three"} {
+			if ice := next[Renewed](t, events).ICEServers; len(ice) != 1 || ice[0].URLs[0] != want {
+				t.Errorf("ICE servers: %+v", ice)
+			}
 		}
 		drop <- struct{}{}
 		status(t, events, Disconnected)

@@ -111,6 +111,10 @@ type Received struct{ Envelope message.Envelope }
 // Opened says that the node took the open, and what it told.
 type Opened struct{ ICEServers []ICEServer }
 
+// Renewed says which ICE servers the node names from now on: it does so in its answer to a re-open, and before the credentials that
+// it named run out.
+type Renewed struct{ ICEServers []ICEServer }
+
 // Complained says that the node or this stub could not read something. It is for the record.
 type Complained struct{ Text string }
 
@@ -131,4 +135,5 @@ func (Answered) event()   {}
 func (Notified) event()   {}
 func (Received) event()   {}
 func (Opened) event()     {}
+func (Renewed) event()    {}
 func (Complained) event() {}

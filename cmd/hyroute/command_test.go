@@ -236,8 +236,61 @@ func TestServesThePage(t *testing.T) {
 	}
 }
 
+func TestServeBehindAProxyWithTURN(t *testing.T) {
+	_, address := serve(t, "--no-web", "--public-url", "wss://chat.example/ws", "--origins", "chat.example", "--turn=127.0.0.1:0")
+	response, err := http.Get("http://" + address + "/.well-known/protocolstub/default.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	var d struct {
+		Configuration struct {
+			URL        string
+			ICEExpires int
+			ICEServers []struct {
+				URLs                 []string
+				Username, Credential string
+			}
+		}
+	}
+	if err := json.NewDecoder(response.Body).Decode(&d); err != nil {
+		t.Fatal(err)
+	}
+	c := d.Configuration
+	if c.URL != "wss://chat.example/ws" || c.ICEExpires != 86400 || len(c.ICEServers) != 1 {
+		t.Fatalf("the catalogue has %+v", c)
+	}
+	if s := c.ICEServers[0]; !strings.HasPrefix(s.URLs[0], "turn:127.0.0.1:") || !strings.HasSuffix(s.Username, ":catalogue") || s.Credential == "" {
+		t.Errorf("the ICE server is %+v", s)
+	}
+	for origin, want := range map[string]int{"https://chat.example": http.StatusSwitchingProtocols, "https://other.example": http.StatusForbidden} {
+		request, err := http.NewRequest(http.MethodGet, "http://"+address+"/ws", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, value := range map[string]string{
+			"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA==", "Origin": origin,
+		} {
+			request.Header.Set(name, value)
+		}
+		upgrade, err := http.DefaultTransport.RoundTrip(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		upgrade.Body.Close()
+		if upgrade.StatusCode != want {
+			t.Errorf("a page of %s gets %d", origin, upgrade.StatusCode)
+		}
+	}
+}
+
 func TestMistakes(t *testing.T) {
 	node, address := serve(t)
+	takenUDP, err := net.ListenPacket("udp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer takenUDP.Close()
 	taken := start(t, "listen", "--node", node, "--name", "alice")
 	taken.line(t, "Listening")
 	empty := t.TempDir()
@@ -268,6 +321,12 @@ func TestMistakes(t *testing.T) {
 		{[]string{"serve", "--listen", address, "--no-web"}, exitFailed, "is in use"},
 		{[]string{"serve", "--web", empty}, exitFailed, "make build"},
 		{[]string{"serve", "--no-web", "--ice", "x"}, exitUsage, "stun:host:port"},
+		{[]string{"serve", "--no-web", "--turn=" + takenUDP.LocalAddr().String()}, exitFailed, "is in use"},
+		{[]string{"serve", "--no-web", "--turn", "--turn-ip", "here"}, exitUsage, "203.0.113.7"},
+		{[]string{"serve", "--no-web", "--turn", "--turn-ports", "9-1"}, exitUsage, "49152-65535"},
+		{[]string{"serve", "--no-web", "--turn-private"}, exitUsage, "say --turn too"},
+		{[]string{"serve", "--no-web", "--public-url", "https://chat.example"}, exitUsage, "wss://host/ws"},
+		{[]string{"serve", "--no-web", "--origins", "[a"}, exitFailed, "no pattern"},
 		{[]string{"serve", "--no-web", "--domain", "a b"}, exitFailed, "domain"},
 		{[]string{"serve", "--no-web", "--listen", "nonsense"}, exitFailed, "nonsense"},
 	} {

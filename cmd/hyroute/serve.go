@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"strings"
 	"syscall"
@@ -24,7 +26,9 @@ const builtPage = "web/dist"
 
 type serveOptions struct {
 	listen, domain, web    string
-	ice                    []string
+	ice, origins           []string
+	publicURL              string
+	turn                   turnOptions
 	noWeb, unsigned, chat  bool
 	handlers, shutdownTime time.Duration
 }
@@ -35,7 +39,8 @@ func serveCommand() *cobra.Command {
 		Use:   "serve",
 		Short: "Serve a Message Node and the page",
 		Example: "  hyroute serve\n" +
-			"  hyroute serve --listen :8080 --domain example.org --ice stun:stun.example.org",
+			"  hyroute serve --listen :8080 --domain example.org --ice stun:stun.example.org\n" +
+			"  hyroute serve --domain example.org --public-url wss://example.org/ws --origins '*.example.org' --turn",
 		Args: exactly(0, 0, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error { return o.run(c) },
 	}
@@ -43,6 +48,9 @@ func serveCommand() *cobra.Command {
 	f.StringVar(&o.listen, "listen", "127.0.0.1:8080", "`address` to listen at; :8080 lets others in")
 	f.StringVar(&o.domain, "domain", "localhost", "the `domain` whose Message Node this is, as it stands in addresses")
 	f.StringArrayVar(&o.ice, "ice", nil, "STUN or TURN `server` that clients are told, as stun:host:port or turn:host:port,user,secret; may be repeated")
+	f.StringVar(&o.publicURL, "public-url", "", "the `URL` of the WebSocket as clients see it, where a proxy stands before this node: wss://example.org/ws")
+	f.StringSliceVar(&o.origins, "origins", nil, "`hosts` whose pages may connect, such as example.org,*.example.org (default: all)")
+	o.turn.flags(c)
 	f.StringVar(&o.web, "web", "", "serve the page from this `folder`"+pageDefault())
 	f.BoolVar(&o.noWeb, "no-web", false, "serve no page")
 	f.BoolVar(&o.unsigned, "allow-unsigned", false, "let the predecessor's clients in, which prove nothing")
@@ -92,6 +100,18 @@ func (o *serveOptions) servers() ([]node.ICEServer, error) {
 	return list, nil
 }
 
+// checkURL refuses a public URL that no client could use.
+func (o *serveOptions) checkURL() error {
+	if o.publicURL == "" {
+		return nil
+	}
+	u, err := url.Parse(o.publicURL)
+	if err != nil || u.Scheme != "ws" && u.Scheme != "wss" || u.Host == "" {
+		return usageError{fmt.Errorf("--public-url %s: write ws://host/ws or wss://host/ws", o.publicURL)}
+	}
+	return nil
+}
+
 func (o *serveOptions) run(c *cobra.Command) error {
 	files, err := o.page()
 	if err != nil {
@@ -106,7 +126,21 @@ func (o *serveOptions) run(c *cobra.Command) error {
 		level = slog.LevelDebug
 	}
 	logger := slog.New(slog.NewTextHandler(c.ErrOrStderr(), &slog.HandlerOptions{Level: level}))
-	n, err := node.New(node.Config{Domain: o.domain, ICEServers: servers, Web: files, AllowUnsigned: o.unsigned, Logger: logger})
+	if err := o.checkURL(); err != nil {
+		return err
+	}
+	config := node.Config{
+		Domain: o.domain, URL: o.publicURL, Origins: o.origins, ICEServers: servers, Web: files, AllowUnsigned: o.unsigned, Logger: logger,
+	}
+	relay, err := o.turn.start(o.domain)
+	if err != nil {
+		return err
+	}
+	if relay != nil {
+		defer relay.Close()
+		config.Issuer = relay
+	}
+	n, err := node.New(config)
 	if err != nil {
 		return err
 	}
@@ -119,7 +153,11 @@ func (o *serveOptions) run(c *cobra.Command) error {
 	if files != nil {
 		fmt.Fprintf(c.OutOrStdout(), "The page is at http://%s\n", host)
 	}
-	fmt.Fprintf(c.OutOrStdout(), "The Message Node of %s is at ws://%s/ws\n", o.domain, host)
+	socket := cmp.Or(o.publicURL, "ws://"+host+"/ws")
+	fmt.Fprintf(c.OutOrStdout(), "The Message Node of %s is at %s\n", o.domain, socket)
+	if relay != nil {
+		fmt.Fprintln(c.OutOrStdout(), describe(relay))
+	}
 	return o.serve(c.Context(), n, listener, logger)
 }
 

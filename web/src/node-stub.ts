@@ -33,7 +33,7 @@ export interface NodeStubOptions {
   push(make: (stub: number) => Event, payload?: Bytes): void;
   /** A JSON message that answers no question of this stub. */
   received(json: Json, stub: NodeStub): void;
-  /** The node took the open, and names servers that help to set up peer connections. */
+  /** The node names servers that help to set up peer connections: when it takes an open, and before their credentials run out. */
   opened(iceServers: RTCIceServer[]): void;
   warn(warning: Warning): void;
 }
@@ -224,6 +224,7 @@ export class NodeStub {
     if (link.nonce === "") return this.#handshake(link, json);
     if (json.from === "mn:/session" && json.id === reopenId && link.state === "re-opening") return this.#reopened(link, json);
     if (json.from === "mn:/session" && json.id === openId && json.type === "response") return this.#opened(link, json);
+    if (json.from === "mn:/session" && json.type === "update") return this.#named(json);
     if (json.from.startsWith("mn:")) {
       return this.#options.warn({ code: "node-complaint", text: `${json.from} says: ${answerText(json)}` });
     }
@@ -271,7 +272,10 @@ export class NodeStub {
   }
 
   #reopened(link: Link, json: Json): void {
-    if (answerCode(json) === 200) return this.#live(link, true);
+    if (answerCode(json) === 200) {
+      this.#named(json);
+      return this.#live(link, true);
+    }
     this.#token = "";
     void this.#prove(link, link.opening!, link.opening!.domain);
   }
@@ -285,14 +289,18 @@ export class NodeStub {
   #opened(link: Link, json: Json): void {
     const code = answerCode(json);
     if (code === 200) {
-      const { runtimeToken, iceServers } = json.body ?? {};
+      const { runtimeToken } = json.body ?? {};
       this.#token = typeof runtimeToken === "string" ? runtimeToken : "";
-      this.#options.opened(readIceServers(iceServers));
-      return;
+      return this.#named(json);
     }
     this.#options.warn({ code: "open-refused", text: `${this.#options.url} does not take this runtime: ${code} ${answerText(json)}` });
     const reason = new Map([[400, "malformed"], [401, "unauthorized"], [403, "forbidden"], [409, "taken"]]).get(code);
     this.#over(link, reason ? "failed" : "disconnected", reason ?? "refused");
+  }
+
+  #named(json: Json): void {
+    const list = json.body?.["iceServers"];
+    if (Array.isArray(list)) this.#options.opened(readIceServers(list));
   }
 
   #answered(link: Link, json: Json): void {
@@ -336,8 +344,7 @@ function closeReason(code: number, state: Link["state"]): string {
 
 const maxIceServers = 16;
 
-function readIceServers(list: unknown): RTCIceServer[] {
-  if (!Array.isArray(list)) return [];
+function readIceServers(list: unknown[]): RTCIceServer[] {
   return list.slice(0, maxIceServers).filter((server): server is RTCIceServer => {
     if (!isObject(server)) return false;
     const { urls } = server;
