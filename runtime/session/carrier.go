@@ -20,6 +20,7 @@ type carrier struct {
 	state       carrierState
 	blocked     bool
 	given       allowance
+	flight      flight
 	pausedUntil uint64 // relay: after a NOTICE
 	pings       []ping // not answered yet, the oldest first
 	nextPing    uint64 // not before
@@ -41,6 +42,7 @@ type ping struct {
 	nonce uint32
 	at    uint64
 	large bool
+	given uint64 // of the carrier's flight, up to it
 }
 
 // ChannelOpened says that a data channel to url is open. stub is the node stub that url is behind.
@@ -98,12 +100,15 @@ func (t *Table) Channels(url address.Address) (open int, usable bool, holdUntil 
 	return len(p.channels), usable, p.holdUntil
 }
 
-func (c *carrier) writable(t *Table) bool {
+// ready says whether the carrier takes something, in this Step or in the next one.
+func (c *carrier) ready(t *Table) bool {
 	if c.relay != nil {
-		return c.relay.live && !c.relay.blocked && t.now >= c.pausedUntil && c.relay.given.left(t)
+		return c.relay.live && !c.relay.blocked && t.now >= c.pausedUntil
 	}
-	return !c.blocked && c.given.left(t)
+	return !c.blocked
 }
+
+func (c *carrier) writable(t *Table) bool { return c.ready(t) && c.allowance().left(t) }
 
 func (c *carrier) open() bool { return c.relay == nil || c.relay.live }
 
@@ -147,9 +152,11 @@ func (a *allowance) spend(t *Table, n int) (last bool) {
 	return true
 }
 
-// frame is how large a frame may be: half of what may be given in a Step, so that on a slow path little stands before a probe.
-func (a *allowance) frame(t *Table) int {
-	return min(max(a.limit(t)/2, t.numbers.Frame), t.numbers.LargeFrame)
+// frameSize is how large a frame may be: half of what may be given in a Step, and of what may be on its way, so that on a slow path
+// little stands before a probe.
+func (c *carrier) frameSize(t *Table) int {
+	half := min(c.allowance().limit(t), c.flight.most(t)) / 2
+	return min(max(half, t.numbers.Frame), t.numbers.LargeFrame)
 }
 
 func (a *allowance) blocked(t *Table) { a.turn = max(a.limit(t)/2, t.numbers.Frame) }
@@ -162,6 +169,7 @@ func (c *carrier) spent(t *Table, n int) {
 	}
 }
 
+// allowance is what the carrier may be given in one Step. All peers behind a relay have one together.
 func (c *carrier) allowance() *allowance {
 	if c.relay != nil {
 		return &c.relay.given
@@ -282,7 +290,7 @@ func (c *carrier) newPing(t *Table, large bool) (nonce uint32) {
 		c.pings = c.pings[1:]
 	}
 	c.nextPing = t.now + t.numbers.Ping
-	p := ping{nonce: t.random.Nonce(), at: t.now, large: large}
+	p := ping{nonce: t.random.Nonce(), at: t.now, large: large, given: c.flight.given}
 	c.pings = append(c.pings, p)
 	if c.unanswered == 0 {
 		c.silentSince = t.now
@@ -332,6 +340,7 @@ func (c *carrier) answered(t *Table, p ping) {
 		c.srtt = (3*c.srtt + took) / 4
 	}
 	c.trusted = max(c.trusted, p.at)
+	c.flight.answered(t, p.given, took)
 	if c.relay != nil || took > t.numbers.Lease {
 		return
 	}

@@ -59,6 +59,9 @@ type timedLink struct {
 	last            [2]uint64
 	loss            float64
 	socket          int
+	rate            uint64                      // bytes a ms each way; 0: as fast as can be
+	busy            [2]uint64                   // until when the line towards a side is busy
+	passes          func(to int, size int) bool // nil: all of them
 }
 
 func (m *timed) time() uint64 { return m.now }
@@ -124,6 +127,7 @@ func (m *timed) send(from *modelEnd, l modelLetter) {
 	m.frames[l.stub]++
 	to := 1 - from.side
 	switch {
+	case k.passes != nil && !k.passes(to, len(l.head)+l.size()):
 	case !k.pass[to] && k.drop, k.loss > 0 && m.r.Float64() < k.loss:
 	case !k.pass[to]:
 		k.held[to] = append(k.held[to], l)
@@ -133,7 +137,13 @@ func (m *timed) send(from *modelEnd, l modelLetter) {
 }
 
 func (m *timed) fly(k *timedLink, to int, l modelLetter) {
-	at := m.now + k.latency
+	at := m.now
+	if k.rate > 0 {
+		// What the line can not move yet waits, in a queue without end.
+		k.busy[to] = max(k.busy[to], m.now) + (uint64(len(l.head)+l.size())+40)/k.rate
+		at = k.busy[to]
+	}
+	at += k.latency
 	if k.jitter > 0 {
 		at += m.r.Uint64N(k.jitter)
 	}

@@ -214,6 +214,9 @@ func (s *Session) moveSeen(t *Table, n uint64) {
 	}
 	s.seen = n
 	if forward {
+		for _, x := range s.cursors {
+			x.carrier.flight.seen(t, s.id, n)
+		}
 		s.rto, s.rtoAt = 0, 0
 		if s.unseen() {
 			s.rtoAt = t.now + s.rtoLength(t)

@@ -27,6 +27,10 @@ type Numbers struct {
 	Frame        int    // size of a frame that carries a run of chunks, on a slow carrier
 	LargeFrame   int    // and on a fast one
 	Turn         int    // bytes given to one carrier in one Step at most; a quarter of it at first
+	FirstFlight  int    // cost of what may be on its way on one carrier, before anything is known of it
+	LeastFlight  int    // and at least
+	Standing     uint64 // the queue kept on a carrier, in ms of what it moves
+	Rebase       uint64 // the way without a queue is measured anew
 	Largest      int    // message
 	QueueBytes   int
 	QueueLength  int
@@ -42,7 +46,8 @@ func DefaultNumbers() Numbers {
 		MinRTO: 1000, MaxRTO: 8000,
 		Ping: 700, Lease: 1500, Condemn: 4000, CondemnPings: 3, MaxHold: 60_000, Forgive: 60_000, Abandon: 15_000,
 		Together: 10_000, Idle: 3000, LateWake: 2000, LongAnswer: 100, Forget: 24 * 3600_000,
-		Probe: 16 << 10, Window: 1 << 20, Chunk: 16_000, Frame: 16 << 10, LargeFrame: 60 << 10, Turn: 128 << 10, Largest: 16 << 20,
+		Probe: 16 << 10, Window: 1 << 20, Chunk: 16_000, Frame: 16 << 10, LargeFrame: 60 << 10, Turn: 128 << 10,
+		FirstFlight: 48 << 10, LeastFlight: 32 << 10, Standing: 100, Rebase: 10_000, Largest: 16 << 20,
 		QueueBytes: 4 << 20, QueueLength: 4096, Flows: 64, Sessions: 10_000, Channels: 2,
 	}
 }

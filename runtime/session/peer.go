@@ -73,6 +73,9 @@ func (t *Table) forget(s *Session) {
 	}
 	s.dropBuffer(t)
 	delete(t.sessions, s.id)
+	for _, x := range s.cursors {
+		x.carrier.flight.forget(s.id, frame.MaxVarint)
+	}
 	p := s.peer
 	for i, other := range p.sessions {
 		if other == s {
@@ -188,7 +191,8 @@ func (p *peer) choose(set CarrierSet) (use [2]*carrier) {
 // decides says whether this side is the one that closes surplus channels: the lower runtime URL.
 func (p *peer) decides(t *Table) bool { return t.self.Less(p.url) }
 
-func (p *peer) flush(t *Table) {
+// prepare does what is due before anything is sent.
+func (p *peer) prepare(t *Table) {
 	for _, s := range p.sessions {
 		s.checkRTO(t)
 	}
@@ -199,12 +203,10 @@ func (p *peer) flush(t *Table) {
 	for _, s := range p.sessions {
 		s.chooseCarriers(t)
 	}
-	for moved := true; moved; {
-		moved = false
-		for _, s := range p.sessions {
-			moved = s.pump(t) || moved
-		}
-	}
+}
+
+// conclude sends what goes without chunks.
+func (p *peer) conclude(t *Table) {
 	for _, s := range p.sessions {
 		s.inquire(t)
 	}

@@ -1,6 +1,33 @@
 package session
 
-import "github.com/hyroute/hyroute/runtime/frame"
+import (
+	"github.com/hyroute/hyroute/runtime/frame"
+	"github.com/hyroute/hyroute/runtime/order"
+)
+
+// pump gives the carriers what they can take: frame by frame, to the session whose turn is the longest ago. So one with little to
+// send never waits for one with much, be they lanes to one peer or sessions with many that are behind one relay.
+func (t *Table) pump(peers []*peer) {
+	var all []*Session
+	for _, p := range peers {
+		all = append(all, p.sessions...)
+	}
+	order.Sort(len(all), func(i, j int) bool {
+		a, b := all[i], all[j]
+		return a.served < b.served || a.served == b.served && a.id < b.id
+	}, func(i, j int) { all[i], all[j] = all[j], all[i] })
+	for len(all) > 0 {
+		more := all[:0]
+		for _, s := range all {
+			if s.pump(t) {
+				t.turns++
+				s.served = t.turns
+				more = append(more, s)
+			}
+		}
+		all = more
+	}
+}
 
 // pump gives each carrier in use one more frame, if it can take it. It says whether it gave any.
 func (s *Session) pump(t *Table) bool {
@@ -9,11 +36,23 @@ func (s *Session) pump(t *Table) bool {
 	}
 	moved := false
 	for _, c := range s.use {
-		if c != nil && c.writable(t) {
+		switch {
+		case c == nil || !c.ready(t) || !c.admits(t, s):
+		case c.allowance().left(t):
 			moved = s.sendRun(t, c) || moved
+		case max(s.cursor(c).at, s.seen)+1 < s.next || s.waits(t):
+			t.park(s.peer) // others had all that this carrier gets in one Step
 		}
 	}
 	return moved
+}
+
+// waits says whether something may be numbered.
+func (s *Session) waits(t *Table) bool {
+	if s.part == nil && len(s.controls) > 0 {
+		return true
+	}
+	return (s.part != nil || len(s.queue) > 0) && s.roomToNumber(t)
 }
 
 // sendRun sends the next chunks that the carrier was not given: as many as wait, up to the size of a frame.
@@ -23,7 +62,7 @@ func (s *Session) sendRun(t *Table, c *carrier) bool {
 	h := s.header()
 	h.First = first
 	var parts []Part
-	room := c.allowance().frame(t) - 64
+	room := c.frameSize(t) - 64
 	headRoom := frame.MaxHeader - 512
 	if h.Long {
 		room -= 32 + len(s.key.Lane) + 16*len(s.continues)
@@ -54,6 +93,7 @@ func (s *Session) sendRun(t *Table, c *carrier) bool {
 		s.rtoAt = t.now + s.rtoLength(t)
 	}
 	s.transmit(t, c, &h, 0, parts)
+	s.marked(t, c, cur.at)
 	if c.relay != nil && s.peer.absent {
 		c.pausedUntil = t.now + s.rtoLength(t) // one frame is enough to find out whether the peer is back
 	}
@@ -103,6 +143,7 @@ func (s *Session) transmit(t *Table, c *carrier, h *frame.Header, pad int, parts
 	for _, p := range parts {
 		size += p.Length
 	}
+	c.flight.given += uint64(size)
 	c.spent(t, size)
 	if c == s.use[0] || c == s.use[1] || s.use[0] == nil {
 		s.ackAt, s.ackChunks, s.ackBytes = 0, 0, 0

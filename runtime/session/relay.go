@@ -67,6 +67,7 @@ func (t *Table) RelayOpened(stub uint64) {
 	for _, p := range t.behind(stub) {
 		p.relay.pings = nil
 		p.relay.pausedUntil = 0
+		p.relay.flight.lost()
 		for _, s := range p.sessions {
 			s.rewind(p.relay)
 			s.inquireNow(t)
@@ -154,6 +155,7 @@ func (t *Table) Notice(stub, handle, reason uint64) {
 		}
 	case frame.NoticeNoRuntime, frame.NoticeFull:
 		p.absent = reason == frame.NoticeNoRuntime
+		p.relay.flight.lost()
 		pause := t.numbers.MinRTO
 		for _, s := range p.sessions {
 			pause = max(pause, s.rtoLength(t))

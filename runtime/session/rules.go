@@ -75,6 +75,9 @@ func (s *Session) sendHalf(t *Table, h *frame.Header, dst, have uint64, moved, i
 			s.moveSeen(t, h.Seen)
 			for i := range s.cursors {
 				s.cursors[i].at = s.seen
+				if s.rinc != 0 {
+					s.cursors[i].carrier.flight.lost() // it was meant for a former life of the peer
+				}
 			}
 		} else {
 			s.moveSeen(t, max(h.Seen, s.seen))
@@ -146,7 +149,8 @@ func (s *Session) startOver(t *Table, above uint64) {
 	s.flows.reset()
 	s.rto, s.rtoAt = 0, 0
 	for i := range s.cursors {
-		s.cursors[i].at = 0
+		s.cursors[i].at, s.cursors[i].most = 0, 0
+		s.cursors[i].carrier.flight.forget(s.id, frame.MaxVarint)
 	}
 	s.inc = t.nextIncarnation(s.inc, above)
 	t.life = max(t.life, lifeOf(s.inc))

@@ -11,6 +11,7 @@ type Session struct {
 	peer    *peer
 	key     Key
 	lastUse uint64
+	served  uint64 // when a carrier was last given something of it, in turns of the table
 
 	// me
 	inc       uint64
@@ -65,6 +66,7 @@ type Session struct {
 type cursor struct {
 	carrier *carrier
 	at      uint64
+	most    uint64 // the highest number that it ever had
 }
 
 func newSession(t *Table, p *peer, key Key) *Session {
@@ -116,7 +118,7 @@ func (s *Session) cursor(c *carrier) *cursor {
 			return &s.cursors[i]
 		}
 	}
-	s.cursors = append(s.cursors, cursor{c, s.seen})
+	s.cursors = append(s.cursors, cursor{carrier: c, at: s.seen})
 	return &s.cursors[len(s.cursors)-1]
 }
 
@@ -188,6 +190,7 @@ func (s *Session) checkRTO(t *Table) {
 			continue
 		}
 		s.rewind(c)
+		c.flight.lost()
 		if c.relay == nil {
 			c.intoDoubt(t, "timeout")
 		}

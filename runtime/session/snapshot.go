@@ -13,7 +13,7 @@ var errReference = errors.New("session: snapshot: a reference leads nowhere")
 // Snapshot writes the table's state between two instants, or reads it into a table that New just made. The source of
 // randomness is its owner's to keep.
 func (t *Table) Snapshot(c *snapshot.Codec) {
-	for _, v := range []*uint64{&t.wall, &t.now, &t.step, &t.life, &t.ids, &t.asked, &t.dropped} {
+	for _, v := range []*uint64{&t.wall, &t.now, &t.step, &t.life, &t.ids, &t.turns, &t.asked, &t.dropped} {
 		c.Uint64(v)
 	}
 	snapshot.Slice(c, &t.relays, func(r **relay) {
@@ -125,6 +125,7 @@ func (k *carrier) snapshot(c *snapshot.Codec) {
 	}
 	c.Int(&k.given.bytes)
 	c.Int(&k.given.turn)
+	k.flight.snapshot(c)
 	c.Int(&k.unanswered)
 	for _, v := range []*bool{&k.blocked, &k.smallOK, &k.largeOK, &k.forgiven, &k.measured} {
 		c.Bool(v)
@@ -133,6 +134,7 @@ func (k *carrier) snapshot(c *snapshot.Codec) {
 		c.Uint32(&p.nonce)
 		c.Uint64(&p.at)
 		c.Bool(&p.large)
+		c.Uint64(&p.given)
 	})
 }
 
@@ -142,7 +144,7 @@ func (t *Table) snapshotSession(c *snapshot.Codec, s *Session) {
 	s.key.Set = CarrierSet(set)
 	c.String(&s.key.Lane)
 	for _, v := range []*uint64{
-		&s.id, &s.lastUse, &s.inc, &s.helloAt, &s.base, &s.next, &s.seen, &s.rto, &s.rtoAt, &s.pinc, &s.rinc, &s.rseen, &s.epoch,
+		&s.id, &s.lastUse, &s.served, &s.inc, &s.helloAt, &s.base, &s.next, &s.seen, &s.rto, &s.rtoAt, &s.pinc, &s.rinc, &s.rseen, &s.epoch,
 		&s.ackAt, &s.told, &s.ask.at, &s.ask.tries,
 	} {
 		c.Uint64(v)
@@ -278,6 +280,7 @@ func (s *Session) snapshotCarriers(c *snapshot.Codec) {
 	snapshot.Slice(c, &s.cursors, func(x *cursor) {
 		each(&x.carrier)
 		c.Uint64(&x.at)
+		c.Uint64(&x.most)
 	})
 	for i := range s.use {
 		each(&s.use[i])

@@ -34,6 +34,7 @@ type Table struct {
 	random    *random.Source
 	life      uint64 // newest life drawn
 	ids       uint64 // newest number of a peer, a session or a message
+	turns     uint64 // how often a session was given its turn to send
 	peers     map[address.Address]*peer
 	sessions  map[uint64]*Session
 	relays    []*relay
@@ -220,7 +221,11 @@ func (t *Table) Flush() {
 	t.dirty = nil
 	for _, p := range dirty {
 		p.dirty = false
-		p.flush(t)
+		p.prepare(t)
+	}
+	t.pump(dirty)
+	for _, p := range dirty {
+		p.conclude(t)
 	}
 	for _, p := range dirty {
 		if at := p.wake(t); at != p.wakeAt {
