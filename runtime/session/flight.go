@@ -47,7 +47,11 @@ func (f *flight) onTheWay() int { return int(f.given - f.through) }
 
 // admits says whether the carrier may be given one more frame of a session.
 func (c *carrier) admits(t *Table, s *Session) bool {
-	return c.flight.onTheWay() < c.flight.most(t) || s.unseenCost < smallFlight
+	most := c.flight.most(t)
+	if c.state == doubt {
+		most = t.numbers.Frame // the relay has it as well, and nothing should stand before the PING
+	}
+	return c.flight.onTheWay() < most || s.unseenCost < smallFlight
 }
 
 // marked notes that a frame with chunks up to number was given to the carrier.
@@ -114,7 +118,7 @@ func (f *flight) answered(t *Table, given, took uint64) {
 func (f *flight) measured(t *Table, took uint64, ahead int) {
 	n := &t.numbers
 	switch {
-	case f.base == 0 || took < f.base || f.halved && ahead <= f.most(t):
+	case f.base == 0 || took < f.base || f.halved && ahead <= f.most(t)+n.Frame:
 		f.base, f.based, f.halved = took, t.now, false
 	case t.now >= f.based+n.Rebase && f.most(t) < n.Window:
 		f.halved = true

@@ -84,9 +84,9 @@ func TestChatBesideAFile(t *testing.T) {
 		direct  bool
 		latency uint64 // of the channel
 	}{
-		{"1 Mbit/s by the relay", 125, 4 << 20, false, 0},
-		{"1 Mbit/s by a channel", 125, 4 << 20, true, 20},
-		{"1 Mbit/s by a channel round the world", 125, 4 << 20, true, 150},
+		{"1 Mbit/s by the relay", 125, 16 << 20, false, 0},
+		{"1 Mbit/s by a channel", 125, 16 << 20, true, 20},
+		{"1 Mbit/s by a channel round the world", 125, 16 << 20, true, 150},
 		{"10 Mbit/s by a channel", 1250, 16 << 20, true, 20},
 		{"100 Mbit/s by a channel", 12_500, 16 << 20, true, 20},
 		{"1 Gbit/s by a channel", 125_000, 16 << 20, true, 1},
@@ -99,7 +99,8 @@ func TestChatBesideAFile(t *testing.T) {
 				k = m.addChannel(c.latency, 5)
 				m.runUntil(2000)
 			}
-			k.rate = c.rate
+			line := &timedLine{rate: c.rate}
+			m.links[0].line, k.line = line, line // it is the way out, whichever carrier is taken
 			m.ends[0].post(c.size, 600_000, "files", 0)
 			m.arm(m.ends[0])
 			least := uint64(c.size) / c.rate
@@ -125,7 +126,7 @@ func TestChatBesideAFile(t *testing.T) {
 // TestLanesTakeTurns lets bulk lanes and peers share one relay that takes little in a Step: none waits for another to end.
 func TestLanesTakeTurns(t *testing.T) {
 	m := newTimed()
-	m.links[0].rate = 125
+	m.links[0].line = &timedLine{rate: 125}
 	for _, lane := range []string{"a", "b", "c", "d"} {
 		m.ends[0].post(1<<20, 600_000, lane, 0)
 	}

@@ -48,6 +48,12 @@ func (p *timedPlan) Pop() any {
 	return x
 }
 
+// timedLine moves so many bytes a ms each way. What it can not move yet waits, in a queue without end. Links may share one.
+type timedLine struct {
+	rate uint64
+	busy [2]uint64 // until when, by the side that it leads to
+}
+
 // timedLink is a carrier, both directions.
 type timedLink struct {
 	stub            uint64
@@ -59,8 +65,7 @@ type timedLink struct {
 	last            [2]uint64
 	loss            float64
 	socket          int
-	rate            uint64                      // bytes a ms each way; 0: as fast as can be
-	busy            [2]uint64                   // until when the line towards a side is busy
+	line            *timedLine                  // nil: as fast as can be
 	passes          func(to int, size int) bool // nil: all of them
 }
 
@@ -138,10 +143,9 @@ func (m *timed) send(from *modelEnd, l modelLetter) {
 
 func (m *timed) fly(k *timedLink, to int, l modelLetter) {
 	at := m.now
-	if k.rate > 0 {
-		// What the line can not move yet waits, in a queue without end.
-		k.busy[to] = max(k.busy[to], m.now) + (uint64(len(l.head)+l.size())+40)/k.rate
-		at = k.busy[to]
+	if line := k.line; line != nil {
+		line.busy[to] = max(line.busy[to], m.now) + (uint64(len(l.head)+l.size())+40)/line.rate
+		at = line.busy[to]
 	}
 	at += k.latency
 	if k.jitter > 0 {
