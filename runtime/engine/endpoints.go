@@ -43,6 +43,7 @@ func (e *Engine) endpointRegistered(a address.Address) {
 		p.node = e.node(a.Domain())
 		p.announce(e)
 	}
+	e.offerAgain(a)
 	if a.Class() == address.Entity {
 		e.cameHere(a.Entity())
 	}

@@ -37,6 +37,7 @@ type Engine struct {
 
 	ids       ids
 	messages  map[uint64]*message
+	again     int // how many of them were in the hand of a listener when a former life ended
 	endpoints map[address.Address]*endpoint
 	farewells map[address.Address]*farewell
 	nodes     []*node
@@ -278,7 +279,7 @@ func (e *Engine) close() {
 	e.carryOut()
 	for _, m := range inOrder(e.messages) {
 		if !m.settled {
-			e.reject(m, "closed", m.handed != 0)
+			e.reject(m, "closed", m.handed != 0 || m.again)
 		}
 	}
 	for _, p := range inOrder(e.peerings) {

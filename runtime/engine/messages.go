@@ -27,6 +27,8 @@ type message struct {
 	lookup   *lookup
 	node     *node
 	handed   uint64 // delivery to a listener here
+	again    bool   // a listener of a former life had it: the next one at its address gets it
+	vouched  bool   // its sender was found to be ours by a former life
 	alarmAt  uint64
 }
 
@@ -73,7 +75,7 @@ func (e *Engine) messagePosted(ev *MessagePosted) {
 
 // dispatch takes a message one step further.
 func (e *Engine) dispatch(m *message) {
-	r := e.resolver.Route(m.from, m.to, m.wish == WishNever, m.plain)
+	r := e.route(m)
 	if l := e.lookups[m.to.Entity()]; l != nil {
 		if r.By == resolver.BySession && l.holds() || r.By == resolver.ByLocal && l.holdsHere(m.to) {
 			l.join(e, m)
@@ -96,6 +98,13 @@ func (e *Engine) dispatch(m *message) {
 	default:
 		e.reject(m, r.Reason, false)
 	}
+}
+
+func (e *Engine) route(m *message) resolver.Route {
+	if m.vouched {
+		return e.resolver.Onward(m.to, m.wish == WishNever, m.plain)
+	}
+	return e.resolver.Route(m.from, m.to, m.wish == WishNever, m.plain)
 }
 
 // note records a decision that differs from the last one for the flow.
@@ -183,7 +192,7 @@ func (m *message) ring(e *Engine) {
 	if m.lookup != nil {
 		why = m.lookup.why(e)
 	}
-	e.reject(m, why, m.handed != 0)
+	e.reject(m, why, m.handed != 0 || m.again)
 }
 
 // settle tells the sender what became of a message, once, and frees its content.
@@ -200,6 +209,7 @@ func (e *Engine) settle(m *message, s Settle) {
 	if m.handed != 0 {
 		delete(e.handed, m.handed)
 	}
+	e.endAgain(m)
 	if s.Outcome == "rejected" || m.answer == 0 || m.replied {
 		delete(e.messages, m.msg)
 		return

@@ -96,7 +96,7 @@ func (n *node) giveUp(e *Engine, reason string) {
 		n.failed = reason
 	}
 	for _, m := range append([]*message(nil), n.waiting...) {
-		e.reject(m, n.failed, m.handed != 0)
+		e.reject(m, n.failed, m.handed != 0 || m.again)
 	}
 	for _, l := range inOrder(e.lookups) {
 		if l.node == n {
@@ -139,7 +139,7 @@ func full(length, bytes, size int, n *Numbers) bool {
 
 func (n *node) send(e *Engine, m *message) {
 	e.emit(&Forward{Msg: m.msg, Stub: n.stub})
-	if m.handed == 0 { // else the listener here decides
+	if m.handed == 0 && !m.again { // else the listener here decides
 		e.settle(m, Settle{Outcome: "taken"})
 	}
 }
@@ -149,7 +149,7 @@ func (n *node) flush(e *Engine) {
 	n.waiting, n.bytes = nil, 0
 	for _, m := range waiting {
 		m.node = nil
-		if m.handed == 0 {
+		if m.handed == 0 && !m.again {
 			m.alarmAt = 0
 		}
 		n.send(e, m)

@@ -8,7 +8,7 @@ import (
 )
 
 // snapshotVersion changes with every change of what a snapshot holds.
-const snapshotVersion = 1
+const snapshotVersion = 2
 
 var errReference = errors.New("engine: snapshot: a reference leads nowhere")
 
@@ -173,6 +173,8 @@ func (e *Engine) snapshotMessages(c *snapshot.Codec) {
 		c.Bool(&x.replied)
 		c.Bool(&x.settled)
 		c.Bool(&x.looked)
+		c.Bool(&x.again)
+		c.Bool(&x.vouched)
 		c.String(&x.why)
 		e.nodeReference(c, &x.node)
 		e.messages[x.msg] = x
@@ -180,6 +182,9 @@ func (e *Engine) snapshotMessages(c *snapshot.Codec) {
 	if c.Reading() {
 		for _, m := range messages {
 			e.at(m.id, m)
+			if m.again {
+				e.again++
+			}
 			if !m.peer.IsZero() {
 				e.flights[flight{m.to.Entity(), m.peer}]++
 			}

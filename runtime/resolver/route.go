@@ -32,10 +32,15 @@ type Route struct {
 // The steps are those of Routing Address Resolve. The Message Node is used at once while a peer connection is set up
 // behind it (steps 18-22 as the design settles them), so only the registry's answer is ever waited for.
 func (r *Resolver) Route(from, to address.Address, never, plain bool) Route {
-	d := Route{Steps: []uint8{1, 2, 3}}
 	if !r.Ours(from) {
-		return d.reject("unknown-sender")
+		return Route{Steps: []uint8{1, 2, 3}}.reject("unknown-sender")
 	}
+	return r.Onward(to, never, plain)
+}
+
+// Onward is Route for a message whose sender is known to be ours.
+func (r *Resolver) Onward(to address.Address, never, plain bool) Route {
+	d := Route{Steps: []uint8{1, 2, 3}}
 	if r.local[to] && to.Class() != address.Publish {
 		return Route{By: ByLocal}
 	}

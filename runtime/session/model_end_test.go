@@ -48,6 +48,7 @@ type modelSlice struct {
 type modelReceipt struct {
 	Receipt
 	life   int
+	name   string
 	refuse bool
 }
 
@@ -72,7 +73,7 @@ type modelWorld interface {
 	time() uint64
 	wall() uint64
 	send(from *modelEnd, l modelLetter)
-	log(history.Record)
+	log(*modelEnd, history.Record)
 	fail(format string, args ...any)
 	numbers() Numbers
 	closeChannel(end *modelEnd, stub uint64)
@@ -94,7 +95,7 @@ func (e *modelEnd) start(wall uint64) {
 	e.held = map[uint64]map[uint64]modelSlice{}
 	e.frames = map[uint64][]modelSlice{}
 	e.receipts, e.posted, e.open, e.wake = nil, 0, 0, 0
-	e.w.log(history.Record{End: e.url.String(), Kind: history.Started})
+	e.w.log(e, history.Record{End: e.url.String(), Kind: history.Started})
 	e.table.Advance(e.w.time())
 }
 
@@ -113,7 +114,7 @@ func (e *modelEnd) post(size int, deadline uint64, lane string, flow int) {
 	from, to := e.address(flow), e.address(0)
 	e.messages[e.posted] = modelMessage{name: name, size: size}
 	e.open++
-	e.w.log(history.Record{End: e.url.String(), Kind: history.Posted, Message: name, From: from.String(), To: to.String(), Lane: lane})
+	e.w.log(e, history.Record{End: e.url.String(), Kind: history.Posted, Message: name, From: from.String(), To: to.String(), Lane: lane})
 	e.table.Advance(e.w.time())
 	why := e.table.Post(e.peer, Key{Set: Relay | Direct, Lane: lane}, modelRelay, Message{
 		Msg: e.posted, From: from, To: to, Size: size, Deadline: e.w.time() + deadline,
@@ -206,9 +207,9 @@ func (e *modelEnd) do(a Action) {
 		}
 		e.settled(a.Msg, outcome)
 	case *StreamReset:
-		e.w.log(history.Record{End: e.url.String(), Kind: history.Reset, Peer: a.Peer.String(), Session: a.Session})
+		e.w.log(e, history.Record{End: e.url.String(), Kind: history.Reset, Peer: a.Peer.String(), Session: a.Session})
 	case *Gap:
-		e.w.log(history.Record{End: e.url.String(), Kind: history.Gap, Peer: a.Peer.String(), Session: a.Session})
+		e.w.log(e, history.Record{End: e.url.String(), Kind: history.Gap, Peer: a.Peer.String(), Session: a.Session})
 	case *CloseChannel:
 		e.w.closeChannel(e, a.Stub)
 	}
@@ -224,7 +225,7 @@ func (e *modelEnd) settled(msg uint64, r history.Record) {
 	e.messages[msg] = m
 	e.open--
 	r.End, r.Kind, r.Message = e.url.String(), history.Settled, m.name
-	e.w.log(r)
+	e.w.log(e, r)
 }
 
 func (e *modelEnd) hold(a *Hold) {
@@ -268,7 +269,7 @@ func (e *modelEnd) arrive(a *Arrived) {
 		e.w.fail("side %d is handed %d of %d bytes of %q", e.side, whole.n, whole.size, whole.name)
 		return
 	}
-	r := modelReceipt{a.Receipt, e.life, e.w.refuses()}
+	r := modelReceipt{a.Receipt, e.life, whole.name, e.w.refuses()}
 	e.receipts = append(e.receipts, r)
 	path := "relay"
 	if a.Direct {
@@ -278,7 +279,7 @@ func (e *modelEnd) arrive(a *Arrived) {
 	if r.refuse {
 		kind = history.Refused
 	}
-	e.w.log(history.Record{
+	e.w.log(e, history.Record{
 		End: e.url.String(), Kind: kind, Message: whole.name, From: a.From.String(), To: a.To.String(), Path: path, Session: a.Receipt.Session,
 	})
 	e.w.arrived(e, r)

@@ -75,7 +75,7 @@ func (m *timed) refuses() bool {
 	return false
 }
 func (m *timed) numbers() Numbers { return DefaultNumbers() }
-func (m *timed) log(r history.Record) {
+func (m *timed) log(_ *modelEnd, r history.Record) {
 	r.At = m.now
 	m.records = append(m.records, r)
 }

@@ -30,6 +30,7 @@ type walk struct {
 	trace   []string
 	small   bool // small numbers, so that limits are met
 	slow    bool // a clock went back once
+	watch   func(e *modelEnd, r history.Record)
 }
 
 // numbers are the defaults, or so small that windows, queues and tables of flows are always full.
@@ -47,9 +48,12 @@ func (w *walk) wall() uint64 { return w.clock + w.now }
 func (w *walk) send(from *modelEnd, l modelLetter) {
 	w.bags[1-from.side] = append(w.bags[1-from.side], l)
 }
-func (w *walk) log(r history.Record) {
+func (w *walk) log(e *modelEnd, r history.Record) {
 	r.At = w.now
 	w.records = append(w.records, r)
+	if w.watch != nil {
+		w.watch(e, r)
+	}
 }
 func (w *walk) closeChannel(*modelEnd, uint64)  {}
 func (w *walk) arrived(*modelEnd, modelReceipt) {}
@@ -61,14 +65,22 @@ func (w *walk) fail(format string, args ...any) {
 }
 
 func newWalk(seed uint64) *walk {
-	w := &walk{r: rand.New(rand.NewPCG(seed, 3)), now: 1000, clock: 1_790_000_000_000, small: seed%2 == 1}
+	w := emptyWalk(seed)
+	w.begin()
+	return w
+}
+
+func emptyWalk(seed uint64) *walk {
+	return &walk{r: rand.New(rand.NewPCG(seed, 3)), now: 1000, clock: 1_790_000_000_000, small: seed%2 == 1}
+}
+
+func (w *walk) begin() {
 	for i := range w.ends {
 		w.ends[i] = newModelEnd(w, i)
 	}
 	for _, e := range w.ends {
 		e.relayOpened()
 	}
-	return w
 }
 
 // say notes what is done, for a failing walk.
@@ -293,6 +305,11 @@ func (w *walk) judge(t *testing.T, seed uint64) {
 			w.fail("side %d: %d bytes are still held", i, e.heldBytes())
 		}
 	}
+	w.report(t, seed)
+}
+
+func (w *walk) report(t *testing.T, seed uint64) {
+	t.Helper()
 	if w.err != "" {
 		tail := w.trace
 		if len(tail) > 60 {

@@ -92,7 +92,9 @@ func (s *Session) follow(t *Table, h *frame.Hello) bool {
 	given := s.handedOver()
 	for _, x := range h.Continues {
 		if x.Inc == s.rinc && h.Base <= given {
-			if given < x.Fork {
+			if max(given, s.knownEnd()) < x.Fork {
+				s.continued(h.Src)
+				s.forgetFrom(x.Fork)
 				s.followed(t, h.Src, given)
 				return true
 			}
@@ -112,12 +114,23 @@ func (s *Session) follow(t *Table, h *frame.Hello) bool {
 	}
 	first := s.rinc == 0
 	s.followed(t, h.Src, 0)
-	s.owed, s.owedCost = nil, 0
-	s.incoming = nil
+	s.owed, s.owedCost, s.known, s.again = nil, 0, nil, 0
+	s.incoming, s.defined = nil, nil
 	if !first {
 		s.epoch++
 	}
 	return true
+}
+
+// continued makes refusals speak of the stream's new name: the peer's new life does not answer to the one before.
+func (s *Session) continued(inc uint64) {
+	for _, list := range [][]chunk{s.chunks, s.controls} {
+		for i := range list {
+			if c := &list[i]; c.flags&frame.Refuse != 0 && c.inc == s.rinc {
+				c.inc = inc
+			}
+		}
+	}
 }
 
 // handedOver is up to where whole messages were handed over, taken or not.
@@ -168,7 +181,8 @@ func (s *Session) keep(t *Table, c *carrier, n uint64, k frame.Chunk, number uin
 	if n > s.rseen+uint64(t.numbers.Window)/chunkCost || !next && s.bufferCost+cost > t.numbers.Window {
 		return
 	}
-	if s.owedCost+s.open.size > t.numbers.Window+t.numbers.Largest {
+	s.trimDefined()
+	if s.owedCost+s.open.size+len(s.defined)*chunkCost > t.numbers.Window+t.numbers.Largest {
 		return // the peer does not heed the window
 	}
 	s.buffer[n] = arrived{Chunk: k, direct: c.relay == nil}
@@ -205,13 +219,14 @@ func (s *Session) takeInOrder(t *Table) {
 		s.bufferCost -= a.Length + chunkCost
 		s.rseen = n
 		s.take(t, n, &a)
+		s.forgetKnown()
 	}
 }
 
 func (s *Session) take(t *Table, n uint64, a *arrived) {
 	switch {
 	case a.Flags&frame.Def != 0:
-		s.define(t, a)
+		s.define(t, n, a)
 	case a.Flags&frame.Refuse != 0:
 		s.refused(t, a)
 	case a.Flags&frame.Tomb != 0:
@@ -242,7 +257,7 @@ func (s *Session) take(t *Table, n uint64, a *arrived) {
 	}
 }
 
-func (s *Session) define(t *Table, a *arrived) {
+func (s *Session) define(t *Table, n uint64, a *arrived) {
 	from, err1 := address.Parse(a.From)
 	to, err2 := address.Parse(a.To)
 	if a.Flow >= uint64(t.numbers.Flows) {
@@ -251,6 +266,7 @@ func (s *Session) define(t *Table, a *arrived) {
 	for uint64(len(s.incoming)) <= a.Flow {
 		s.incoming = append(s.incoming, inflow{})
 	}
+	s.defined = append(s.defined, defined{n, a.Flow, s.incoming[a.Flow]})
 	s.incoming[a.Flow] = inflow{flow: flow{from, to}, defined: err1 == nil && err2 == nil}
 }
 
@@ -260,6 +276,21 @@ func (s *Session) inflow(index uint64) *inflow {
 		return &s.incoming[index]
 	}
 	return &inflow{}
+}
+
+// markMoved notes that the address of a flow is not here, as the flow's index was meant by chunk n.
+func (s *Session) markMoved(index, n uint64) {
+	x := s.inflow(index)
+	for i := range s.defined {
+		if d := &s.defined[i]; d.flow == index && d.number > n {
+			d.before.moved = true
+			if d.before.flow != x.flow {
+				return
+			}
+			break
+		}
+	}
+	x.moved = true
 }
 
 func (s *Session) dropOpen(t *Table) {
@@ -272,6 +303,18 @@ func (s *Session) dropOpen(t *Table) {
 func (s *Session) handOver(t *Table, direct bool) {
 	o := s.open
 	s.open = opened{}
+	if o.last <= s.again {
+		k, ok := s.recall(o.first, o.last)
+		if !ok || k.state != handed {
+			if !o.tooBig {
+				t.act(&Drop{Session: s.id, First: s.held(o.first), Last: s.held(o.last)})
+			}
+			if ok {
+				s.oweAgain(t, k)
+			}
+			return
+		}
+	}
 	s.owed = append(s.owed, owed{begin: o.first, end: o.last, cost: o.size, flow: o.flow})
 	s.owedCost += o.size
 	x := s.inflow(o.flow)
@@ -292,6 +335,16 @@ func (s *Session) handOver(t *Table, direct bool) {
 	})
 }
 
+// oweAgain takes up a message where a former life left it: taken, or refused.
+func (s *Session) oweAgain(t *Table, k owed) {
+	if k.code == RefuseMoved {
+		s.markMoved(k.flow, k.begin)
+	}
+	s.owed = append(s.owed, k)
+	s.owedCost += k.cost
+	s.passGates(t)
+}
+
 // taken notes that the message that ended at end was taken.
 func (s *Session) taken(t *Table, end uint64) {
 	for i := range s.owed {
@@ -304,6 +357,11 @@ func (s *Session) taken(t *Table, end uint64) {
 }
 
 func (s *Session) takeAll(t *Table) {
+	if end := s.knownEnd(); end > s.rseen {
+		s.dropOpen(t)
+		s.dropBuffer(t)
+		s.rseen, s.known = end, nil
+	}
 	for i := range s.owed {
 		s.owed[i].state = taken
 	}
@@ -334,7 +392,7 @@ func (s *Session) refuse(end uint64, code uint8) {
 		if o := &s.owed[i]; o.end == end && o.state == handed {
 			o.state, o.code = refusing, code
 			if code == RefuseMoved {
-				s.inflow(o.flow).moved = true
+				s.markMoved(o.flow, o.begin)
 			}
 			s.controls = append(s.controls, s.refusal(o))
 			return
@@ -349,6 +407,11 @@ func (s *Session) refusal(o *owed) chunk {
 func (s *Session) refusalNumbered(end, number uint64) {
 	for i := range s.owed {
 		if o := &s.owed[i]; o.end == end && o.state == refusing {
+			o.gate = number
+		}
+	}
+	for i := range s.known {
+		if o := &s.known[i]; o.end == end && o.state == refusing {
 			o.gate = number
 		}
 	}

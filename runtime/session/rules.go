@@ -71,8 +71,12 @@ func (s *Session) sendHalf(t *Table, h *frame.Header, dst, have uint64, moved, i
 		}
 	case mine: // S4
 		s.release(t, h.Done)
+		seen := h.Seen
+		if have != s.inc {
+			seen = s.base // to follow me the peer goes back to what is done
+		}
 		if moved {
-			s.moveSeen(t, h.Seen)
+			s.moveSeen(t, seen)
 			for i := range s.cursors {
 				s.cursors[i].at = s.seen
 				if s.rinc != 0 {
@@ -80,7 +84,7 @@ func (s *Session) sendHalf(t *Table, h *frame.Header, dst, have uint64, moved, i
 				}
 			}
 		} else {
-			s.moveSeen(t, max(h.Seen, s.seen))
+			s.moveSeen(t, max(seen, s.seen))
 		}
 		if have == s.inc {
 			s.knows, s.hello, s.continues, s.old = true, false, nil, 0
@@ -154,10 +158,12 @@ func (s *Session) startOver(t *Table, above uint64) {
 	}
 	s.inc = t.nextIncarnation(s.inc, above)
 	t.life = max(t.life, lifeOf(s.inc))
-	for i := range s.owed {
-		if s.owed[i].state == refusing {
-			s.owed[i].gate = 0
-			s.controls = append(s.controls, s.refusal(&s.owed[i]))
+	for _, list := range [][]owed{s.owed, s.known} {
+		for i := range list {
+			if o := &list[i]; o.state == refusing {
+				o.gate = 0
+				s.controls = append(s.controls, s.refusal(o))
+			}
 		}
 	}
 }
@@ -175,5 +181,7 @@ func (s *Session) nameTaken(t *Table) {
 		m.settle(t, Superseded, false)
 	}
 	s.queue, s.queueBytes = nil, 0
+	s.dropOpen(t)
+	s.dropBuffer(t)
 	s.over = true
 }

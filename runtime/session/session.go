@@ -55,8 +55,11 @@ type Session struct {
 	open        opened
 	owed        []owed
 	owedCost    int
-	incoming    []inflow // by index
-	ackAt       uint64   // an acknowledgement is due
+	again       uint64    // up to here, whole messages were handed over by a former life
+	known       []owed    // these, beyond what is done
+	incoming    []inflow  // by index
+	defined     []defined // flows that were defined after what is done
+	ackAt       uint64    // an acknowledgement is due
 	ackChunks   int
 	ackBytes    int
 	told        uint64 // when a frame last went by a carrier in use

@@ -144,8 +144,8 @@ func (t *Table) snapshotSession(c *snapshot.Codec, s *Session) {
 	s.key.Set = CarrierSet(set)
 	c.String(&s.key.Lane)
 	for _, v := range []*uint64{
-		&s.id, &s.lastUse, &s.served, &s.inc, &s.helloAt, &s.base, &s.next, &s.seen, &s.rto, &s.rtoAt, &s.pinc, &s.rinc, &s.rseen, &s.epoch,
-		&s.ackAt, &s.told, &s.ask.at, &s.ask.tries,
+		&s.id, &s.lastUse, &s.served, &s.inc, &s.helloAt, &s.base, &s.next, &s.seen, &s.rto, &s.rtoAt, &s.pinc, &s.rinc, &s.rseen, &s.again,
+		&s.epoch, &s.ackAt, &s.told, &s.ask.at, &s.ask.tries,
 	} {
 		c.Uint64(v)
 	}
@@ -305,7 +305,7 @@ func (s *Session) snapshotReceived(c *snapshot.Codec) {
 	c.Int(&s.open.size)
 	c.Uint64(&s.open.flow)
 	c.Bool(&s.open.tooBig)
-	snapshot.Slice(c, &s.owed, func(o *owed) {
+	each := func(o *owed) {
 		state := uint8(o.state)
 		for _, v := range []*uint64{&o.begin, &o.end, &o.flow, &o.gate} {
 			c.Uint64(v)
@@ -314,13 +314,26 @@ func (s *Session) snapshotReceived(c *snapshot.Codec) {
 		c.Byte(&state)
 		c.Byte(&o.code)
 		o.state = owedState(state)
+	}
+	snapshot.Slice(c, &s.owed, each)
+	snapshot.Slice(c, &s.known, each)
+	snapshot.Slice(c, &s.incoming, func(x *inflow) { x.snapshot(c) })
+	s.trimDefined()
+	snapshot.Slice(c, &s.defined, func(d *defined) {
+		c.Uint64(&d.number)
+		c.Uint64(&d.flow)
+		d.before.snapshot(c)
+		if d.flow >= uint64(len(s.incoming)) {
+			c.Fail(errReference)
+		}
 	})
-	snapshot.Slice(c, &s.incoming, func(x *inflow) {
-		c.Address(&x.from)
-		c.Address(&x.to)
-		c.Bool(&x.defined)
-		c.Bool(&x.moved)
-	})
+}
+
+func (x *inflow) snapshot(c *snapshot.Codec) {
+	c.Address(&x.from)
+	c.Address(&x.to)
+	c.Bool(&x.defined)
+	c.Bool(&x.moved)
 }
 
 func (s *Session) buffered(n uint64) bool {
