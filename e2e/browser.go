@@ -28,6 +28,7 @@ type browser struct {
 
 // process is a running browser.
 type process interface {
+	Process() int
 	Signal(syscall.Signal) error
 	Close() error
 }
@@ -125,3 +126,5 @@ func (b *browser) call(ctx context.Context, method string, result any, arguments
 func (b *browser) close() error { return b.process.Close() }
 
 func (b *browser) log() string { return b.logged.String() }
+
+func (b *browser) group() int { return b.process.Process() }

@@ -36,6 +36,11 @@ var cases = []testCase{
 	{"first-message", []pair{chromes, natives}, firstMessage},
 	{"send-before-load", []pair{chromes}, sendBeforeLoad},
 	{"hidden-tab", []pair{chromes}, hiddenTab},
+	{"freeze", []pair{chromes}, frozen},
+	{"udp", []pair{mixed, natives, foxNative}, vanishingUDP},
+	{"no-udp", []pair{mixed}, neverUDP},
+	{"node-restart", every, nodeRestart},
+	{"reconnects", every, reconnects},
 }
 
 // traffic is how much both ends send, each way.
@@ -127,10 +132,16 @@ func returned(records []history.Record, closed time.Duration) error {
 // of its messages.
 func (st *stage) bothWays(ctx context.Context, meanwhile func(ctx context.Context, passed func(part float64) error) error) error {
 	count, rate := st.settings.traffic()
-	nominal := time.Duration(count) * time.Second / time.Duration(rate)
+	return st.streams(ctx, plan{Count: count, Rate: rate}, patience, meanwhile)
+}
+
+// streams is bothWays with a plan, whose address is that of the other end, and with how long it may take beyond the time
+// that its messages take to be sent.
+func (st *stage) streams(ctx context.Context, p plan, patience time.Duration, meanwhile func(ctx context.Context, passed func(part float64) error) error) error {
+	nominal := time.Duration(p.Count) * time.Second / time.Duration(p.Rate)
 	ctx, stop := context.WithTimeout(ctx, nominal+patience)
 	defer stop()
-	st.wants.sent = 2 * count
+	st.wants.sent = 2 * p.Count
 	if err := st.enter(ctx, nil); err != nil {
 		return err
 	}
@@ -138,14 +149,19 @@ func (st *stage) bothWays(ctx context.Context, meanwhile func(ctx context.Contex
 		return err
 	}
 	passed := func(part float64) error {
-		_, err := st.a.news.wait(ctx, eventPosted, func(e event) bool { return e.Count >= int(part*float64(count)) })
+		_, err := st.a.news.wait(ctx, eventPosted, func(e event) bool { return e.Count >= int(part*float64(p.Count)) })
 		return err
+	}
+	stream := func(from, to *side) error {
+		p := p
+		p.To = to.address
+		return from.stream(ctx, p)
 	}
 	return both(
 		func() error {
 			return both(
-				func() error { return st.a.stream(ctx, plan{To: st.b.address, Count: count, Rate: rate}) },
-				func() error { return st.b.stream(ctx, plan{To: st.a.address, Count: count, Rate: rate}) },
+				func() error { return stream(st.a, st.b) },
+				func() error { return stream(st.b, st.a) },
 			)
 		},
 		func() error { return meanwhile(ctx, passed) },

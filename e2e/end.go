@@ -18,6 +18,7 @@ type end interface {
 	call(ctx context.Context, method string, result any, arguments ...any) error
 	close() error
 	log() string
+	group() int // of its processes
 }
 
 // event is what an end tells by itself.
@@ -34,6 +35,8 @@ const (
 	eventDelivered  = "delivered"  // a message was handed to its listener; told only where a case asks for it
 	eventConnection = "connection" // it made a peer connection
 	eventPath       = "path"       // the preferred path changed; the text says how
+	eventNode       = "node"       // the connection to a Message Node changed; the text is its status
+	eventPeer       = "peer"       // a peer connection changed; the text is its status
 )
 
 // news keeps what an end told, for whoever waits for it.
@@ -104,6 +107,9 @@ type plan struct {
 	Count    int    `json:"count"`
 	Rate     int    `json:"rate"`     // messages a second
 	Deadline int    `json:"deadline"` // ms; 0: the default
+	Most     int    `json:"most"`     // not settled at once: the stream waits then; 0: any
+	Size     int    `json:"size"`     // bytes of each message at least
+	Relay    bool   `json:"relay"`    // kept off peer connections
 }
 
 // joining is how a side joins a Message Node.
@@ -159,6 +165,14 @@ func (s *side) stream(ctx context.Context, p plan) error {
 func (s *side) closeConnections(ctx context.Context) (n int, err error) {
 	if err := s.call(ctx, "closeConnections", &n); err != nil {
 		return n, fmt.Errorf("%s: close connections: %w", s.name, err)
+	}
+	return n, nil
+}
+
+// owed is how many of its messages are not settled.
+func (s *side) owed(ctx context.Context) (n int, err error) {
+	if err := s.call(ctx, "owed", &n); err != nil {
+		return n, fmt.Errorf("%s: owed: %w", s.name, err)
 	}
 	return n, nil
 }

@@ -22,7 +22,12 @@ type line struct {
 	OutOfOrder   int    `json:"outOfOrder"`
 	LongestGapMs uint64 `json:"longestGapMs"`
 	Share        share  `json:"share"`
-	OK           bool   `json:"ok"`
+	// Seen is what a case has to say beside: what it saw of the fault, and of how it was answered.
+	Seen map[string]any `json:"seen,omitempty"`
+	// Load is how many processes wanted a processor at the end, in the mean of a minute: times are of a busy machine where it
+	// is above the number of processors.
+	Load float64 `json:"load"`
+	OK   bool    `json:"ok"`
 }
 
 type share struct {
@@ -35,7 +40,12 @@ type wants struct {
 	sent      int           // by both together
 	gap       time.Duration // longest gap, each direction; 0: any
 	leastEach float64       // share of either carrier, each direction
+	outages   []span        // while nothing could pass: no part of a gap
+	refused   string        // messages may be rejected for this reason, for sure
 }
+
+// span is a time on the stage's clock.
+type span struct{ from, to time.Duration }
 
 // judge fills the line from the history of both ends, and says what is not as wanted.
 func (w wants) judge(l *line, records []history.Record) error {
@@ -54,12 +64,18 @@ func (w wants) judge(l *line, records []history.Record) error {
 			outcomes[r.Outcome]++
 		}
 	}
-	if sum.Delivered != sum.Posted || outcomes[history.OutcomeDelivered] != sum.Posted {
+	refused := 0
+	for _, r := range records {
+		if r.Kind == history.Settled && r.Outcome == history.OutcomeRejected && r.Reason == w.refused && !r.Maybe {
+			refused++
+		}
+	}
+	if taken := sum.Posted - refused; sum.Delivered != taken || outcomes[history.OutcomeDelivered] != taken {
 		say("of %d messages %d were delivered; their senders were told %v", sum.Posted, sum.Delivered, outcomes)
 	}
 	for receiver, one := range byReceiver(records) {
-		if gap := time.Duration(one.LongestGap) * time.Millisecond; w.gap > 0 && gap >= w.gap {
-			say("%s waited %v between two deliveries: less than %v was wanted", receiver, gap, w.gap)
+		if gap, at := longestGap(records, receiver, w.outages); w.gap > 0 && gap >= w.gap {
+			say("%s waited %v between two deliveries, from %v on: less than %v was wanted", receiver, gap, at, w.gap)
 		}
 		for _, path := range []string{"direct", "relay"} {
 			if got := one.Share[path]; got < w.leastEach {
@@ -68,6 +84,28 @@ func (w wants) judge(l *line, records []history.Record) error {
 		}
 	}
 	return errors.Join(wrong...)
+}
+
+// longestGap is the longest time between two deliveries in a row to an end, and when it began. Outages do not count.
+func longestGap(records []history.Record, receiver string, outages []span) (longest, at time.Duration) {
+	last := time.Duration(-1)
+	for _, r := range records {
+		if r.Kind != history.Delivered || r.End != receiver {
+			continue
+		}
+		now := time.Duration(r.At) * time.Millisecond
+		if last >= 0 {
+			gap := now - last
+			for _, o := range outages {
+				gap -= max(0, min(now, o.to)-max(last, o.from))
+			}
+			if gap > longest {
+				longest, at = gap, last
+			}
+		}
+		last = now
+	}
+	return longest, at
 }
 
 // byReceiver summarizes each direction for itself, for one may starve while the sum looks well.

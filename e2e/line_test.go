@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -99,7 +100,7 @@ func TestLineCountsBothDirections(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := line{Sent: 20, Received: 20, LongestGapMs: 10, Share: share{0.5, 0.5}}
-	if l != want {
+	if !reflect.DeepEqual(l, want) {
 		t.Errorf("%+v, not %+v", l, want)
 	}
 }

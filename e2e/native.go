@@ -134,3 +134,5 @@ func (n *native) close() error {
 }
 
 func (n *native) log() string { return n.logged.String() }
+
+func (n *native) group() int { return n.command.Process.Pid }

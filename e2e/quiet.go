@@ -52,3 +52,11 @@ func processorTime() (busy, all float64, err error) {
 	busy = user + nice + system + irq + soft + steal
 	return busy, busy + idle + wait, nil
 }
+
+// load is the mean number of processes of the last minute that wanted a processor; 0 where the system does not say.
+func load() (mean float64) {
+	if text, err := os.ReadFile("/proc/loadavg"); err == nil {
+		fmt.Sscan(string(text), &mean)
+	}
+	return mean
+}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -48,22 +49,66 @@ type stage struct {
 	wants    wants
 	checks   []func([]history.Record) error // what this case asks for beside wants
 	notes    tail
+	seen     map[string]any // of the line
+
+	serve []string // more arguments of the node
 }
 
 func newStage(ctx context.Context, s settings, network *lan.LAN, p pair) (*stage, error) {
-	st := &stage{settings: s, alive: ctx, network: network, pair: p, begun: time.Now()}
-	st.node = exec.CommandContext(ctx, s.hyroute, "serve", "--listen", nodeAddress, "--web", s.web)
-	st.node.Stdout, st.node.Stderr = &st.nodeLog, &st.nodeLog
-	st.node.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := st.node.Start(); err != nil {
-		return nil, fmt.Errorf("start the node: %w", err)
-	}
-	if err := lan.Listening(ctx, nodeAddress); err != nil {
-		err = errors.Join(err, st.close())
+	st := &stage{settings: s, alive: ctx, network: network, pair: p, begun: time.Now(), seen: map[string]any{}}
+	if err := st.startNode(ctx); err != nil {
 		st.tell(os.Stderr)
 		return nil, err
 	}
 	return st, nil
+}
+
+// startNode starts the Message Node, and returns when it listens.
+func (st *stage) startNode(ctx context.Context) error {
+	arguments := append([]string{"serve", "--listen", nodeAddress, "--web", st.settings.web}, st.serve...)
+	st.node = exec.CommandContext(st.alive, st.settings.hyroute, arguments...)
+	st.node.Stdout, st.node.Stderr = &st.nodeLog, &st.nodeLog
+	st.node.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := st.node.Start(); err != nil {
+		return fmt.Errorf("start the node: %w", err)
+	}
+	if err := lan.Listening(ctx, nodeAddress); err != nil {
+		return errors.Join(err, st.stopNode())
+	}
+	return nil
+}
+
+// stopNode ends it as a service manager would.
+func (st *stage) stopNode() error {
+	node := st.node
+	if node == nil {
+		return nil
+	}
+	st.node = nil
+	var err error
+	if alive := node.Process.Signal(syscall.SIGTERM); alive != nil {
+		err = fmt.Errorf("the node: %w", alive)
+	}
+	kill := time.AfterFunc(5*time.Second, func() { node.Process.Kill() })
+	defer kill.Stop()
+	if ended := node.Wait(); ended != nil {
+		err = errors.Join(err, fmt.Errorf("the node: %w", ended))
+	}
+	return err
+}
+
+// killNode ends it as a crash does: nothing is said to anybody.
+func (st *stage) killNode() error {
+	node := st.node
+	st.node = nil
+	if err := node.Process.Kill(); err != nil {
+		return fmt.Errorf("the node: %w", err)
+	}
+	var exit *exec.ExitError
+	if err := node.Wait(); err != nil && !errors.As(err, &exit) {
+		return fmt.Errorf("the node: %w", err)
+	}
+	return nil
 }
 
 // url is where the node's WebSocket is.
@@ -120,21 +165,13 @@ func (st *stage) gather() ([]history.Record, error) {
 
 // close ends all that the stage started, and lets packets pass again.
 func (st *stage) close() error {
-	err := st.network.PassUDP()
+	err := errors.Join(st.network.PassUDP(), st.network.PassTCP())
 	for _, s := range st.sides() {
 		if closed := s.close(); closed != nil {
 			err = errors.Join(err, fmt.Errorf("%s: %w", s.name, closed))
 		}
 	}
-	if alive := st.node.Process.Signal(syscall.SIGTERM); alive != nil {
-		err = errors.Join(err, fmt.Errorf("the node: %w", alive))
-	}
-	kill := time.AfterFunc(5*time.Second, func() { st.node.Process.Kill() })
-	defer kill.Stop()
-	if ended := st.node.Wait(); ended != nil {
-		err = errors.Join(err, fmt.Errorf("the node: %w", ended))
-	}
-	return err
+	return errors.Join(err, st.stopNode())
 }
 
 // tell writes the end of each log.
@@ -151,8 +188,19 @@ func (st *stage) tell(w io.Writer) {
 	print("case", st.notes.String())
 	print("node", st.nodeLog.String())
 	for _, s := range st.sides() {
+		print("path of "+s.name, strings.Join(st.paths(s), "\n"))
+	}
+	for _, s := range st.sides() {
 		print(s.name, s.log())
 	}
+}
+
+// paths is a side's log of path changes: when, to which, and why.
+func (st *stage) paths(s *side) (lines []string) {
+	for _, e := range s.news.of(eventPath) {
+		lines = append(lines, fmt.Sprintf("%.1f s %s", e.at.Sub(st.begun).Seconds(), e.Text))
+	}
+	return lines
 }
 
 // keep writes history and logs to files whose names begin with name.

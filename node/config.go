@@ -45,12 +45,19 @@ type Limits struct {
 	AllEntries    int           // registry entries in an engine.Memory; 131072
 	EntrySize     int           // bytes of the value of a registry entry; 4096
 	OpenLimit     time.Duration // a client is to open a runtime within; 30 s
-	PingEvery     time.Duration // a silent client is pinged; 25 s
+	PingEvery     time.Duration // a silent client is pinged; 10 s
 	PingLimit     time.Duration // and is to answer, or take what is written to it, within; 10 s
 	CloseLimit    time.Duration // a client is to answer a close within; 2 s
-	AbsentAfter   time.Duration // entries of a runtime that is away become disconnected; 30 s
+	AbsentAfter   time.Duration // entries of a runtime that is away become disconnected; 10 s
 	ForgetAfter   time.Duration // re-open of a runtime that is away is possible for; 60 s
 	KeepEntry     time.Duration // an entry that is disconnected is kept for; 24 h
+}
+
+// OfflineAfter has a runtime that fell silent without a word called disconnected within d: it may be silent for a quarter of
+// that until the node begins to wonder, and for another until it is pinged; then it may think about the answer; and then it may
+// come back by another socket.
+func (l *Limits) OfflineAfter(d time.Duration) {
+	l.PingEvery, l.PingLimit, l.AbsentAfter = d/4, d/4, d/4
 }
 
 func (l *Limits) fill() error {
@@ -83,10 +90,10 @@ func (l *Limits) fill() error {
 		value time.Duration
 	}{
 		{&l.OpenLimit, 30 * time.Second},
-		{&l.PingEvery, 25 * time.Second},
+		{&l.PingEvery, 10 * time.Second},
 		{&l.PingLimit, 10 * time.Second},
 		{&l.CloseLimit, 2 * time.Second},
-		{&l.AbsentAfter, 30 * time.Second},
+		{&l.AbsentAfter, 10 * time.Second},
 		{&l.ForgetAfter, 60 * time.Second},
 		{&l.KeepEntry, 24 * time.Hour},
 	} {

@@ -178,7 +178,7 @@ func TestRuntimeThatVanished(t *testing.T) {
 	watcher.expect(200, read(watcher, x))
 
 	u.drop()
-	w.clock.pass(29 * time.Second)
+	w.clock.pass(9 * time.Second)
 	watcher.expect(200, read(watcher, x))
 	back := w.dial(true)
 	back.key = u.key
@@ -187,7 +187,7 @@ func TestRuntimeThatVanished(t *testing.T) {
 	watcher.expect(200, read(watcher, x))
 
 	back.drop()
-	w.clock.pass(30 * time.Second)
+	w.clock.pass(10 * time.Second)
 	watcher.expectNotification(x, "disconnected")
 	watcher.expect(408, read(watcher, x))
 	// With its subscriptions its entries come back, those left out that ended.
@@ -200,17 +200,17 @@ func TestRuntimeThatVanished(t *testing.T) {
 
 	// A runtime that opens anew has to say what lives.
 	third.drop()
-	w.clock.pass(30 * time.Second)
+	w.clock.pass(10 * time.Second)
 	watcher.expectNotification(x, "disconnected")
 	fourth := w.dial(true)
 	fourth.open(u.key)
 	watcher.expect(408, read(watcher, x))
-	fourth.expect(200, create(fourth, x, `,"expires":40`))
+	fourth.expect(200, create(fourth, x, `,"expires":20`))
 	watcher.expectNotification(x, "live")
 
 	// What would have ended in the meantime stays ended.
 	fourth.drop()
-	w.clock.pass(30 * time.Second)
+	w.clock.pass(10 * time.Second)
 	watcher.expectNotification(x, "disconnected")
 	w.clock.pass(20 * time.Second)
 	fifth := w.dial(true)

@@ -30,6 +30,7 @@ type serveOptions struct {
 	publicURL              string
 	turn                   turnOptions
 	noWeb, unsigned, chat  bool
+	offline                time.Duration
 	handlers, shutdownTime time.Duration
 }
 
@@ -54,6 +55,7 @@ func serveCommand() *cobra.Command {
 	f.StringVar(&o.web, "web", "", "serve the page from this `folder`"+pageDefault())
 	f.BoolVar(&o.noWeb, "no-web", false, "serve no page")
 	f.BoolVar(&o.unsigned, "allow-unsigned", false, "let the predecessor's clients in, which prove nothing")
+	f.DurationVar(&o.offline, "offline-after", 40*time.Second, "a runtime that fell silent without a word counts as offline within this `time`")
 	f.BoolVar(&o.chat, "verbose", false, "log what clients do")
 	return c
 }
@@ -121,6 +123,9 @@ func (o *serveOptions) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	if o.offline < time.Second {
+		return usageError{fmt.Errorf("--offline-after %v: a second is the least", o.offline)}
+	}
 	level := slog.LevelWarn
 	if o.chat {
 		level = slog.LevelDebug
@@ -140,6 +145,7 @@ func (o *serveOptions) run(c *cobra.Command) error {
 		defer relay.Close()
 		config.Issuer = relay
 	}
+	config.Limits.OfflineAfter(o.offline)
 	n, err := node.New(config)
 	if err != nil {
 		return err

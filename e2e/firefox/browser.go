@@ -175,6 +175,9 @@ func (b *Browser) NewPage(ctx context.Context, log io.Writer) (*Page, error) {
 	return p, nil
 }
 
+// Process is the number of the browser's first process, whose group all others are in.
+func (b *Browser) Process() int { return b.process.ID() }
+
 // Signal sends a signal to all processes of the browser.
 func (b *Browser) Signal(signal syscall.Signal) error { return b.process.Signal(signal) }
 

@@ -5,7 +5,6 @@ package lan
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -50,6 +49,9 @@ func New(names ...string) (*LAN, error) {
 			// Dropped on the way in: on the way out the sender would be told.
 			"ip netns exec "+name+" nft add chain inet lan input { type filter hook input priority 0 ; }",
 			"ip netns exec "+name+" nft add counter inet lan dropped",
+			// Cut both ways: who sends is told at once, and so is who would be sent to.
+			"ip netns exec "+name+" nft add chain inet lan cut-in { type filter hook input priority 1 ; }",
+			"ip netns exec "+name+" nft add chain inet lan cut-out { type filter hook output priority 1 ; }",
 		)
 	}
 	for _, c := range commands {
@@ -62,46 +64,6 @@ func New(names ...string) (*LAN, error) {
 
 // Ends are the ends in the order of their names given to New.
 func (l *LAN) Ends() []*End { return l.ends }
-
-// DropUDP lets all UDP packets that come to any end vanish from now on. Nobody is told.
-func (l *LAN) DropUDP() error {
-	for _, e := range l.ends {
-		if _, err := run(e.argv("nft", "add", "rule", "inet", "lan", "input", "meta", "l4proto", "udp", "counter", "name", "dropped", "drop")); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// PassUDP ends DropUDP.
-func (l *LAN) PassUDP() error {
-	for _, e := range l.ends {
-		if _, err := run(e.argv("nft", "flush", "chain", "inet", "lan", "input")); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Dropped is how many packets have vanished at this end so far.
-func (e *End) Dropped() (int, error) {
-	out, err := run(e.argv("nft", "-j", "list", "counter", "inet", "lan", "dropped"))
-	if err != nil {
-		return 0, err
-	}
-	var listing struct {
-		NFTables []struct{ Counter *struct{ Packets int } }
-	}
-	if err := json.Unmarshal(out, &listing); err != nil {
-		return 0, fmt.Errorf("lan: read nft's counter: %w", err)
-	}
-	for _, item := range listing.NFTables {
-		if item.Counter != nil {
-			return item.Counter.Packets, nil
-		}
-	}
-	return 0, fmt.Errorf("lan: nft lists no counter: %s", out)
-}
 
 // Command is a command that runs at this end. It is killed when ctx is done.
 func (e *End) Command(ctx context.Context, program string, args ...string) *exec.Cmd {

@@ -9,6 +9,8 @@ let telling = false
 const lines = []
 const trace = []
 let module
+let owed = 0 // posted and not settled
+let rejections = 0
 
 // Whole milliseconds since this page began, on a clock that does not go back.
 const now = () => Math.round(performance.now())
@@ -20,16 +22,19 @@ function delivered(message) {
 }
 
 // post sends one numbered message, and settles when the runtime says what became of it.
-async function post(to, number, deadline) {
+async function post(to, number, { deadline, size = 0, relay } = {}) {
   const message = `${me.address}#${number}`
   log({ kind: 'posted', message, from: me.address, to })
+  owed++
   try {
-    const { outcome } = await me.send(to, { name: message, number }, deadline ? { deadline } : {})
+    const value = { name: message, number, filling: 'x'.repeat(Math.max(0, size - message.length)) }
+    const { outcome } = await me.send(to, value, { deadline: deadline || undefined, wish: relay ? 'never' : undefined })
     log({ kind: 'settled', message, outcome })
   } catch (error) {
-    console.error(message, String(error))
+    if (rejections++ < 100) console.error(message, String(error))
     log({ kind: 'settled', message, outcome: 'rejected', reason: error.code, maybe: error.maybe })
   }
+  owed--
 }
 
 const pause = (ms) => new Promise((done) => setTimeout(done, ms))
@@ -50,21 +55,24 @@ window.end = {
       trace: traced ? (line) => trace.push(`${now()} ${line}\n`) : undefined,
     })
     me.on('message', delivered)
-    me.on('path', (change) => tell(JSON.stringify({ name: 'path', text: JSON.stringify(change) })))
+    me.on('path', ({ path, reason }) => tell(JSON.stringify({ name: 'path', text: `${path}: ${reason}` })))
+    me.on('status', ({ kind, status }) => tell(JSON.stringify({ name: kind, text: status })))
     me.on('reset', ({ peer }) => log({ kind: 'reset', peer }))
     me.on('gap', ({ peer }) => log({ kind: 'gap', peer }))
     return me.address
   },
 
   // stream keeps to its rate over all: what a slow timer left out is sent at the next.
-  async stream({ to, count, rate, deadline }) {
+  async stream(plan) {
+    const { to, count, rate, most } = plan
     const settled = []
     const begun = performance.now()
     const mark = Math.max(1, Math.floor(count / 100))
     for (let number = 0; number < count;) {
-      const due = Math.min(count, 1 + Math.floor(((performance.now() - begun) * rate) / 1000))
+      const room = most ? most - owed : count
+      const due = Math.min(count, number + room, 1 + Math.floor(((performance.now() - begun) * rate) / 1000))
       while (number < due) {
-        settled.push(post(to, number++, deadline))
+        settled.push(post(to, number++, plan))
         if (number % mark === 0) tell(JSON.stringify({ name: 'posted', count: number }))
       }
       await pause(1000 / rate)
@@ -83,6 +91,7 @@ window.end = {
   },
 
   closeConnections,
+  owed: () => owed,
 
   records: () => lines.map((record) => JSON.stringify(record) + '\n').join(''),
   trace: () => trace.join(''),

@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hyroute/hyroute/host"
@@ -25,6 +27,7 @@ type end struct {
 	trace   traced
 	running sync.WaitGroup
 	stop    context.CancelFunc
+	owed    atomic.Int64 // posted and not settled
 }
 
 // traced is what the machine was told and answered.
@@ -47,8 +50,9 @@ func (t *traced) String() string {
 
 // value is what is sent.
 type value struct {
-	Name   string `json:"name"`
-	Number int    `json:"number"`
+	Name    string `json:"name"`
+	Number  int    `json:"number"`
+	Filling string `json:"filling"`
 }
 
 // joining says how to join a Message Node.
@@ -63,8 +67,11 @@ type joining struct {
 type plan struct {
 	To       string
 	Count    int
-	Rate     int // messages a second
-	Deadline int // ms; 0: the default
+	Rate     int  // messages a second
+	Deadline int  // ms; 0: the default
+	Most     int  // not settled at once: the stream waits then; 0: any
+	Size     int  // bytes of each message at least
+	Relay    bool // kept off peer connections
 }
 
 func newEnd(tell func(event)) (*end, error) {
@@ -89,6 +96,8 @@ func (e *end) call(ctx context.Context, c call) (any, error) {
 		return with(c, func(p plan) (any, error) { return nil, e.stream(ctx, p) })
 	case "closeConnections":
 		return e.sockets.closeAll()
+	case "owed":
+		return e.owed.Load(), nil
 	case "records":
 		return e.lines()
 	case "trace":
@@ -136,7 +145,7 @@ func (e *end) connectAndSend(ctx context.Context, j joining) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	sent := e.post(j.To, 0, 0)
+	sent := e.post(plan{To: j.To}, 0)
 	e.tell(event{Name: "posted", Count: 1})
 	sent()
 	return address, nil
@@ -150,8 +159,11 @@ func (e *end) stream(ctx context.Context, p plan) error {
 	var settled []func()
 	for number := 0; number < p.Count; {
 		due := min(p.Count, 1+int(time.Since(begun)*time.Duration(p.Rate)/time.Second))
+		if p.Most > 0 {
+			due = min(due, number+p.Most-int(e.owed.Load()))
+		}
 		for ; number < due; number++ {
-			settled = append(settled, e.post(p.To, number, time.Duration(p.Deadline)*time.Millisecond))
+			settled = append(settled, e.post(p, number))
 			if (number+1)%mark == 0 {
 				e.tell(event{Name: "posted", Count: number + 1})
 			}
@@ -170,11 +182,15 @@ func (e *end) stream(ctx context.Context, p plan) error {
 }
 
 // post sends one numbered message, and returns what waits until the runtime said what became of it.
-func (e *end) post(to string, number int, deadline time.Duration) (settled func()) {
+func (e *end) post(p plan, number int) (settled func()) {
 	from := e.address()
 	name := fmt.Sprintf("%s#%d", from, number)
-	e.log(history.Record{Kind: history.Posted, Message: name, From: from, To: to})
-	sent := e.runtime().Post(host.Draft{To: to, Value: value{name, number}, Deadline: deadline})
+	e.log(history.Record{Kind: history.Posted, Message: name, From: from, To: p.To})
+	e.owed.Add(1)
+	sent := e.runtime().Post(host.Draft{
+		To: p.To, Value: value{name, number, strings.Repeat("x", max(0, p.Size-len(name)))},
+		RelayOnly: p.Relay, Deadline: time.Duration(p.Deadline) * time.Millisecond,
+	})
 	done := make(chan struct{})
 	e.running.Go(func() {
 		defer close(done)
@@ -190,6 +206,7 @@ func (e *end) post(to string, number int, deadline time.Duration) (settled func(
 			r.Outcome = history.OutcomeDelivered
 		}
 		e.log(r)
+		e.owed.Add(-1)
 	})
 	return func() { <-done }
 }
@@ -208,11 +225,14 @@ func (e *end) delivered(m *host.Message, telling bool) {
 func (e *end) happened(what host.Event) {
 	switch what := what.(type) {
 	case host.PathChanged:
-		e.tell(event{Name: "path", Text: fmt.Sprintf("%s %s: %s", what.Peer, what.Path, what.Reason)})
+		e.tell(event{Name: "path", Text: fmt.Sprintf("%s: %s", what.Path, what.Reason)})
+	case host.NodeChanged:
+		e.tell(event{Name: "node", Text: what.Status})
 	case host.PeerChanged:
 		if what.Status == "created" {
 			e.tell(event{Name: "connection"})
 		}
+		e.tell(event{Name: "peer", Text: what.Status})
 	case host.Reset:
 		e.log(history.Record{Kind: history.Reset, Peer: what.Peer})
 	case host.Gap:

@@ -11,6 +11,7 @@ type node struct {
 	failed    string // why it will not come back; empty: it may
 	tries     uint64
 	liveSince uint64
+	lostAt    uint64     // when it was live last, or deployed
 	waiting   []*message // plain messages, until it is live
 	bytes     int
 	watched   []address.Address // what is subscribed beside the endpoints
@@ -27,7 +28,7 @@ func (e *Engine) node(domain string) *node {
 			return n
 		}
 	}
-	n := &node{id: e.newID(), stub: e.newStub(), domain: domain}
+	n := &node{id: e.newID(), stub: e.newStub(), domain: domain, lostAt: e.now}
 	e.nodes = append(e.nodes, n)
 	e.resolver.SetNode(domain, n.stub)
 	e.emit(&DeployNodeStub{Stub: n.stub, Domain: domain})
@@ -69,7 +70,9 @@ func (e *Engine) nodeChanged(n *node, ev *StubChanged) {
 		}
 	case StatusDisconnected, StatusFailed:
 		wasLive := n.live
-		n.live = false
+		if n.live = false; wasLive {
+			n.lostAt = e.now
+		}
 		e.sessions.RelayGone(n.stub)
 		e.jobsLost(n.stub)
 		if wasLive && e.now >= n.liveSince+e.numbers.Settled {
@@ -83,6 +86,9 @@ func (e *Engine) nodeChanged(n *node, ev *StubChanged) {
 			return
 		}
 		most := min(e.numbers.Reconnect<<min(n.tries, 16), e.numbers.ReconnectMax)
+		if e.now < n.lostAt+e.numbers.Soon {
+			most = min(most, e.numbers.ReconnectSoon)
+		}
 		n.tries++
 		n.alarmAt = e.now + 1 + e.random.Below(most)
 		e.at(n.id, n)

@@ -111,7 +111,7 @@ func snapshotReceipt(c *snapshot.Codec, r *session.Receipt) {
 }
 
 func (n *node) snapshot(c *snapshot.Codec) {
-	for _, v := range []*uint64{&n.id, &n.stub, &n.tries, &n.liveSince, &n.alarmAt} {
+	for _, v := range []*uint64{&n.id, &n.stub, &n.tries, &n.liveSince, &n.lostAt, &n.alarmAt} {
 		c.Uint64(v)
 	}
 	c.String(&n.domain)
