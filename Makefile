@@ -9,6 +9,7 @@ MAKEFLAGS += --no-print-directory
 STATICCHECK := bin/staticcheck-v0.8.2
 SEEDS ?= 2000
 FUZZTIME ?= 20s
+MINUTES ?= 10
 LISTEN ?= localhost:8080
 
 sources = $(shell find $(1) \( -name node_modules -o -name dist -o -name testdata \) -prune -o -type f \( $(2) \) -print 2>/dev/null)
@@ -16,7 +17,7 @@ go_sources := $(call sources,cmd host identity node p2p runtime stubs web,-name 
 module_sources := $(call sources,runtime wasm,-name '*.go') go.mod
 web_sources := $(call sources,web,-name '*.ts' -o -name '*.mjs' -o -name '*.js' -o -name '*.css' -o -name '*.html' -o -name '*.json') index.html
 
-.PHONY: help build run test check dist scenarios sim fuzz size bench e2e needs clean
+.PHONY: help build run test check dist scenarios sim fuzz size bench e2e soak needs clean
 
 help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -102,6 +103,9 @@ e2e: ## the main job in real browsers on a real network: CASE=name picks, SHORT=
 
 bin/e2e bin/peer: $(call sources,e2e,-name '*') $(go_sources)
 	go build -o $@ ./e2e$(if $(filter %peer,$@),/peer)
+
+soak: ## twenty runtimes in one process for MINUTES=10, with random faults: nothing may be lost, and nothing may grow
+	go test -count=1 -timeout 0 -run '^TestSoak$$' -v ./e2e/soak -minutes $(MINUTES)
 
 needs: ## look for Chromium, Firefox and the tools of the network tests; on Debian as root, install them
 	@.ci/needs browser

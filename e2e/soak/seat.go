@@ -1,0 +1,179 @@
+package soak
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hyroute/hyroute/host"
+	"github.com/hyroute/hyroute/identity"
+	"github.com/hyroute/hyroute/scenarios/history"
+)
+
+// seat is a place for a runtime: one after the other lives there, with the same key and so the same address.
+type seat struct {
+	key     *identity.Key
+	node    string
+	ledger  *ledger
+	udp     *atomic.Int64
+	count   *atomic.Int64 // messages of all seats
+	paths   *sync.Map     // of deliveries: *atomic.Int64 by path
+	running sync.WaitGroup
+
+	lock     sync.Mutex
+	network  *network
+	me       *host.Runtime
+	stop     context.CancelFunc
+	slowTill time.Time
+}
+
+// payload is what is sent.
+type payload struct {
+	Name string `json:"name"`
+}
+
+// live starts a runtime.
+func (s *seat) live(ctx context.Context) error {
+	n, err := newNetwork(s.udp)
+	if err != nil {
+		return err
+	}
+	url, err := s.key.RuntimeURL("localhost")
+	if err != nil {
+		return err
+	}
+	s.ledger.log(history.Record{Kind: history.Started, End: url.String()})
+	me, err := host.Connect(ctx, s.node, host.Options{
+		Key: s.key, Loopback: true, Dial: n.dial, PeerNet: n,
+		Listener: func(m *host.Message) { s.delivered(url.String(), m) },
+	})
+	if err != nil {
+		return err
+	}
+	watching, stop := context.WithCancel(context.Background())
+	events := me.Events(watching)
+	s.running.Go(func() {
+		for e := range events {
+			switch e := e.(type) {
+			case host.Reset:
+				s.ledger.log(history.Record{Kind: history.Reset, End: url.String(), Peer: e.Peer})
+			case host.Gap:
+				s.ledger.log(history.Record{Kind: history.Gap, End: url.String(), Peer: e.Peer})
+			}
+		}
+	})
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	s.network, s.me, s.stop = n, me, stop
+	return nil
+}
+
+// die ends the runtime: politely, or with all its sockets first, so that nobody is told.
+func (s *seat) die(politely bool) error {
+	s.lock.Lock()
+	n, me, stop := s.network, s.me, s.stop
+	s.me = nil
+	s.lock.Unlock()
+	if me == nil {
+		return nil
+	}
+	if !politely {
+		n.kill()
+	}
+	err := me.Close()
+	stop()
+	s.running.Wait()
+	n.kill()
+	return err
+}
+
+func (s *seat) delivered(end string, m *host.Message) {
+	var p payload
+	if err := m.JSON(&p); err != nil {
+		p.Name = "unreadable: " + err.Error()
+	}
+	s.ledger.log(history.Record{Kind: history.Delivered, End: end, Message: p.Name, From: m.From, To: m.To, Path: string(m.Path)})
+	n, _ := s.paths.LoadOrStore(m.Path, new(atomic.Int64))
+	n.(*atomic.Int64).Add(1)
+	s.lock.Lock()
+	slow := time.Now().Before(s.slowTill)
+	s.lock.Unlock()
+	if slow {
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// post sends a message to another seat, if there is a runtime here.
+func (s *seat) post(to *seat) {
+	s.lock.Lock()
+	defer s.lock.Unlock() // what is posted is logged in the same order
+	if s.me == nil {
+		return
+	}
+	from := s.me.Address()
+	target := "hyperty://localhost/" + to.key.ID()
+	name := fmt.Sprintf("%s#%d", from, s.count.Add(1))
+	s.ledger.log(history.Record{Kind: history.Posted, End: s.me.URL(), Message: name, From: from, To: target})
+	sent := s.me.Post(host.Draft{To: target, Value: payload{name}, Deadline: deadline})
+	end := s.me.URL()
+	s.running.Go(func() {
+		receipt, err := sent.Result()
+		r := history.Record{Kind: history.Settled, End: end, Message: name, Outcome: history.OutcomeTaken}
+		var failed *host.Error
+		switch {
+		case errors.As(err, &failed):
+			r.Outcome, r.Reason, r.Maybe = history.OutcomeRejected, string(failed.Code), failed.Maybe
+		case err != nil:
+			r.Outcome, r.Reason, r.Maybe = history.OutcomeRejected, err.Error(), true
+		case receipt.Delivered:
+			r.Outcome = history.OutcomeDelivered
+		}
+		s.ledger.log(r)
+	})
+}
+
+// fault breaks something of the seat, and says what.
+func (s *seat) fault(ctx context.Context, random *rand.Rand) (string, error) {
+	s.lock.Lock()
+	n, me := s.network, s.me
+	s.lock.Unlock()
+	if me == nil {
+		return "", nil
+	}
+	switch random.IntN(8) {
+	case 0, 1:
+		me.BreakDirect()
+		return "close-channels", nil
+	case 2, 3:
+		n.cutTCP()
+		return "drop-socket", nil
+	case 4:
+		n.cutUDP()
+		return "drop-udp", nil
+	case 5:
+		release := n.hold()
+		defer release()
+		pause(ctx, time.Duration(500+random.IntN(2500))*time.Millisecond)
+		return "hold", nil
+	case 6:
+		s.lock.Lock()
+		s.slowTill = time.Now().Add(2 * time.Second)
+		s.lock.Unlock()
+		return "slow", nil
+	}
+	politely := random.IntN(2) == 0
+	if err := s.die(politely); err != nil {
+		return "restart", err
+	}
+	if err := s.live(ctx); err != nil && ctx.Err() == nil {
+		return "restart", err
+	}
+	if politely {
+		return "restart", nil
+	}
+	return "kill", nil
+}
