@@ -28,6 +28,9 @@ func frozen(ctx context.Context, st *stage) error {
 	st.wants.gap = resumed
 	st.checks = append(st.checks, func(records []history.Record) error { return silent(records, st.b.address, stopped) })
 	p := plan{Count: count, Rate: rate, Deadline: int((2 * still).Milliseconds()), Most: 1000}
+	if err := st.begin(ctx); err != nil {
+		return err
+	}
 	return st.streams(ctx, p, still+patience, func(ctx context.Context, passed func(float64) error) (err error) {
 		w, err := st.watch(ctx, st.b.address)
 		if w != nil {

@@ -48,12 +48,10 @@ func nodeRestart(ctx context.Context, st *stage) error {
 		st.note("the node is back")
 		return away, err
 	}
+	if err := st.begin(ctx); err != nil {
+		return err
+	}
 	return st.streams(ctx, p, patience, func(ctx context.Context, passed func(float64) error) (err error) {
-		for _, s := range st.sides() {
-			if err := s.waitPath(ctx, "direct"); err != nil {
-				return err
-			}
-		}
 		if err := passed(0.2); err != nil {
 			return err
 		}
@@ -79,12 +77,6 @@ func nodeRestart(ctx context.Context, st *stage) error {
 	})
 }
 
-// waitPath waits until a side prefers a path.
-func (s *side) waitPath(ctx context.Context, path string) error {
-	_, err := s.news.wait(ctx, eventPath, func(e event) bool { return len(e.Text) >= len(path) && e.Text[:len(path)] == path })
-	return err
-}
-
 // onlyPath says so if anything but one path carried messages in a time.
 func onlyPath(records []history.Record, path string, while span) error {
 	for _, r := range records {
@@ -106,12 +98,10 @@ func reconnects(ctx context.Context, st *stage) error {
 		p = plan{Count: 2400, Rate: 200}
 	}
 	var cuts []int
+	if err := st.begin(ctx); err != nil {
+		return err
+	}
 	return st.streams(ctx, p, patience, func(ctx context.Context, passed func(float64) error) error {
-		for _, s := range st.sides() {
-			if err := s.waitPath(ctx, "direct"); err != nil {
-				return err
-			}
-		}
 		if err := passed(0.3); err != nil {
 			return err
 		}

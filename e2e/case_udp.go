@@ -20,6 +20,9 @@ func vanishingUDP(ctx context.Context, st *stage) error {
 	}
 	var both, one, passes time.Duration
 	st.checks = append(st.checks, func(records []history.Record) error { return st.backOnDirect(records, passes) })
+	if err := st.begin(ctx); err != nil {
+		return err
+	}
 	return st.streams(ctx, p, patience, func(ctx context.Context, passed func(float64) error) error {
 		a, b := st.network.Ends()[0], st.network.Ends()[1]
 		for _, step := range []struct {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/hyroute/hyroute/scenarios/history"
@@ -41,6 +42,9 @@ var cases = []testCase{
 	{"no-udp", []pair{mixed}, neverUDP},
 	{"node-restart", every, nodeRestart},
 	{"reconnects", every, reconnects},
+	{"glare", every, glare},
+	{"sizes", every, sizes},
+	{"slow-reader", every, slowReader},
 }
 
 // traffic is how much both ends send, each way.
@@ -141,36 +145,72 @@ func (st *stage) streams(ctx context.Context, p plan, patience time.Duration, me
 	nominal := time.Duration(p.Count) * time.Second / time.Duration(p.Rate)
 	ctx, stop := context.WithTimeout(ctx, nominal+patience)
 	defer stop()
-	st.wants.sent = 2 * p.Count
-	if err := st.enter(ctx, nil); err != nil {
-		return err
-	}
-	if err := st.connect(ctx); err != nil {
-		return err
+	st.wants.sent += 2 * p.Count
+	if st.a == nil {
+		if err := st.enter(ctx, nil); err != nil {
+			return err
+		}
+		if err := st.connect(ctx); err != nil {
+			return err
+		}
 	}
 	passed := func(part float64) error {
 		_, err := st.a.news.wait(ctx, eventPosted, func(e event) bool { return e.Count >= int(part*float64(p.Count)) })
 		return err
 	}
+	p.First = st.first
+	return both(
+		func() error { return st.bothStream(ctx, p) },
+		func() error { return meanwhile(ctx, passed) },
+	)
+}
+
+// bothStream has both ends send by the plan, each to the other.
+func (st *stage) bothStream(ctx context.Context, p plan) error {
 	stream := func(from, to *side) error {
 		p := p
 		p.To = to.address
 		return from.stream(ctx, p)
 	}
 	return both(
-		func() error {
-			return both(
-				func() error { return stream(st.a, st.b) },
-				func() error { return stream(st.b, st.a) },
-			)
-		},
-		func() error { return meanwhile(ctx, passed) },
+		func() error { return stream(st.a, st.b) },
+		func() error { return stream(st.b, st.a) },
 	)
+}
+
+// begin starts both ends, and has them send until both prefer the direct path.
+func (st *stage) begin(ctx context.Context) error {
+	ctx, stop := context.WithTimeout(ctx, patience)
+	defer stop()
+	if err := st.enter(ctx, nil); err != nil {
+		return err
+	}
+	if err := st.connect(ctx); err != nil {
+		return err
+	}
+	for !st.a.prefers("direct") || !st.b.prefers("direct") {
+		if err := st.bothStream(ctx, plan{Count: 5, Rate: 10, First: st.first}); err != nil {
+			return fmt.Errorf("until both are on the direct path: %w", err)
+		}
+		st.first += 5
+		st.wants.sent += 10
+	}
+	for _, s := range st.sides() {
+		s.news.forget(eventPosted)
+	}
+	st.note("both are on the direct path")
+	return nil
+}
+
+// prefers says whether a path is the one that the side said last it prefers.
+func (s *side) prefers(path string) bool {
+	changes := s.news.of(eventPath)
+	return len(changes) > 0 && strings.HasPrefix(changes[len(changes)-1].Text, path)
 }
 
 // connect joins both ends to the node.
 func (st *stage) connect(ctx context.Context) error {
-	j := joining{URL: st.url(), Trace: st.settings.trace}
+	j := joining{URL: st.url(), Trace: st.settings.trace || st.trace}
 	return both(
 		func() error { return st.a.connect(ctx, j) },
 		func() error { return st.b.connect(ctx, j) },

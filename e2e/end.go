@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -92,6 +93,13 @@ func (n *news) of(name string) []event {
 	return all
 }
 
+// forget drops the events of a name so far.
+func (n *news) forget(name string) {
+	n.lock.Lock()
+	defer n.lock.Unlock()
+	n.events = slices.DeleteFunc(slices.Clone(n.events), func(e event) bool { return e.Name == name })
+}
+
 // side is an end with the calls spelled out.
 type side struct {
 	end
@@ -110,6 +118,7 @@ type plan struct {
 	Most     int    `json:"most"`     // not settled at once: the stream waits then; 0: any
 	Size     int    `json:"size"`     // bytes of each message at least
 	Relay    bool   `json:"relay"`    // kept off peer connections
+	First    int    `json:"first"`    // number of the first one
 }
 
 // joining is how a side joins a Message Node.
@@ -118,6 +127,9 @@ type joining struct {
 	To    string `json:"to,omitempty"`    // connectAndSend: where the message goes
 	Tell  bool   `json:"tell,omitempty"`  // each delivery is told as an event
 	Trace bool   `json:"trace,omitempty"` // keep every event and effect of the machine
+
+	Domain string            `json:"domain,omitempty"` // of the node; empty: as the node says
+	Nodes  map[string]string `json:"nodes,omitempty"`  // WebSocket URLs of further domains' nodes
 }
 
 // load has the side make ready what it needs before it can connect.
@@ -167,6 +179,31 @@ func (s *side) closeConnections(ctx context.Context) (n int, err error) {
 		return n, fmt.Errorf("%s: close connections: %w", s.name, err)
 	}
 	return n, nil
+}
+
+// file sends so many bytes in a lane of their own, and returns when that is settled.
+func (s *side) file(ctx context.Context, f file) error {
+	if err := s.call(ctx, "file", nil, f); err != nil {
+		return fmt.Errorf("%s: file: %w", s.name, err)
+	}
+	return nil
+}
+
+// file is a message of bytes.
+type file struct {
+	To       string `json:"to"`
+	Number   int    `json:"number"` // decides what the bytes are
+	Size     int    `json:"size"`
+	Lane     string `json:"lane"`
+	Deadline int    `json:"deadline"` // ms; 0: the default
+}
+
+// setPace has the listener take so many milliseconds for each message from now on.
+func (s *side) setPace(ctx context.Context, ms int) error {
+	if err := s.call(ctx, "setPace", nil, ms); err != nil {
+		return fmt.Errorf("%s: set pace: %w", s.name, err)
+	}
+	return nil
 }
 
 // owed is how many of its messages are not settled.

@@ -49,7 +49,10 @@ type stage struct {
 	wants    wants
 	checks   []func([]history.Record) error // what this case asks for beside wants
 	notes    tail
-	seen     map[string]any // of the line
+	seen     map[string]any   // of the line
+	records  []history.Record // of runtimes that are gone
+	first    int              // number of the next message, where a case sends more than one stream
+	trace    bool             // this case reads what the machines were told and answered
 
 	serve []string // more arguments of the node
 }
@@ -153,7 +156,7 @@ func (st *stage) sides() []*side {
 func (st *stage) gather() ([]history.Record, error) {
 	ctx, stop := context.WithTimeout(context.Background(), 20*time.Second)
 	defer stop()
-	var all []history.Record
+	all := st.records
 	var failed error
 	for _, s := range st.sides() {
 		records, err := s.records(ctx)

@@ -2,6 +2,8 @@
 // as lines of a history. Events go to the runner by window.tell.
 
 import { closeConnections } from '/e2e/connections.js'
+import { filling, nameOf } from '/e2e/filling.js'
+import { meeting } from '/e2e/meeting.js'
 import { connect } from '/hyroute.js'
 
 let me
@@ -16,19 +18,35 @@ let rejections = 0
 const now = () => Math.round(performance.now())
 const log = (record) => lines.push({ at: now(), end: me.address, ...record })
 
+const digests = []
+let pace = 0 // ms that the listener takes for each message
+
 function delivered(message) {
+  if (message.value instanceof Uint8Array) return deliveredBytes(message)
   log({ kind: 'delivered', message: message.value.name, from: message.from, to: message.to, path: message.path })
   if (telling) tell(JSON.stringify({ name: 'delivered', text: message.value.name }))
+  if (pace) return pause(pace)
+}
+
+// Bytes say nothing of themselves: their name is what they are.
+function deliveredBytes({ value, from, to, path }) {
+  const record = { at: now(), end: me.address, kind: 'delivered', from, to, path }
+  lines.push(record)
+  digests.push(nameOf(from, value).then((name) => { record.message = name }))
 }
 
 // post sends one numbered message, and settles when the runtime says what became of it.
-async function post(to, number, { deadline, size = 0, relay } = {}) {
+function post(to, number, plan = {}) {
   const message = `${me.address}#${number}`
-  log({ kind: 'posted', message, from: me.address, to })
+  return send(to, message, { name: message, number, filling: 'x'.repeat(Math.max(0, (plan.size ?? 0) - message.length)) }, plan)
+}
+
+async function send(to, message, value, { deadline, relay, lane }) {
+  log({ kind: 'posted', message, from: me.address, to, lane })
   owed++
   try {
-    const value = { name: message, number, filling: 'x'.repeat(Math.max(0, size - message.length)) }
-    const { outcome } = await me.send(to, value, { deadline: deadline || undefined, wish: relay ? 'never' : undefined })
+    const options = { deadline: deadline || undefined, wish: relay ? 'never' : undefined, lane: lane || undefined }
+    const { outcome } = await me.send(to, value, options)
     log({ kind: 'settled', message, outcome })
   } catch (error) {
     if (rejections++ < 100) console.error(message, String(error))
@@ -47,10 +65,10 @@ window.end = {
     module = await WebAssembly.compileStreaming(fetch('/hyroute.wasm'))
   },
 
-  async connect({ url, tell: wanted, trace: traced }) {
+  async connect({ url, tell: wanted, trace: traced, domain, nodes }) {
     telling = wanted
     me = await connect(url, {
-      module,
+      module, domain, nodes,
       warning: ({ code, text }) => console.warn(code, text),
       trace: traced ? (line) => trace.push(`${now()} ${line}\n`) : undefined,
     })
@@ -64,16 +82,16 @@ window.end = {
 
   // stream keeps to its rate over all: what a slow timer left out is sent at the next.
   async stream(plan) {
-    const { to, count, rate, most } = plan
+    const { to, count, rate, most, first = 0 } = plan
     const settled = []
     const begun = performance.now()
     const mark = Math.max(1, Math.floor(count / 100))
-    for (let number = 0; number < count;) {
+    for (let sent = 0; sent < count;) {
       const room = most ? most - owed : count
-      const due = Math.min(count, number + room, 1 + Math.floor(((performance.now() - begun) * rate) / 1000))
-      while (number < due) {
-        settled.push(post(to, number++, plan))
-        if (number % mark === 0) tell(JSON.stringify({ name: 'posted', count: number }))
+      const due = Math.min(count, sent + room, 1 + Math.floor(((performance.now() - begun) * rate) / 1000))
+      while (sent < due) {
+        settled.push(post(to, first + sent++, plan))
+        if (sent % mark === 0) tell(JSON.stringify({ name: 'posted', count: sent }))
       }
       await pause(1000 / rate)
     }
@@ -90,9 +108,17 @@ window.end = {
     return address
   },
 
+  // file sends so many bytes, and returns when it is settled.
+  async file({ to, number, size, lane, deadline }) {
+    const bytes = filling(number, size)
+    await send(to, await nameOf(me.address, bytes), bytes, { lane, deadline })
+  },
+
   closeConnections,
   owed: () => owed,
+  setPace: (ms) => { pace = ms },
+  ...meeting,
 
-  records: () => lines.map((record) => JSON.stringify(record) + '\n').join(''),
+  records: async () => (await Promise.all(digests)) && lines.map((record) => JSON.stringify(record) + '\n').join(''),
   trace: () => trace.join(''),
 }

@@ -28,6 +28,8 @@ type end struct {
 	running sync.WaitGroup
 	stop    context.CancelFunc
 	owed    atomic.Int64 // posted and not settled
+	pace    atomic.Int64 // ms that the listener takes for each message
+	meeting meeting
 }
 
 // traced is what the machine was told and answered.
@@ -61,6 +63,9 @@ type joining struct {
 	To    string // connectAndSend: where the message goes
 	Tell  bool   // each delivery is told as an event
 	Trace bool
+
+	Domain string            // of the node; empty: as the node says
+	Nodes  map[string]string // WebSocket URLs of further domains' nodes
 }
 
 // plan is a stream of numbered messages to send.
@@ -72,6 +77,7 @@ type plan struct {
 	Most     int  // not settled at once: the stream waits then; 0: any
 	Size     int  // bytes of each message at least
 	Relay    bool // kept off peer connections
+	First    int  // number of the first one
 }
 
 func newEnd(tell func(event)) (*end, error) {
@@ -98,6 +104,20 @@ func (e *end) call(ctx context.Context, c call) (any, error) {
 		return e.sockets.closeAll()
 	case "owed":
 		return e.owed.Load(), nil
+	case "file":
+		return with(c, func(f file) (any, error) { return nil, e.file(f) })
+	case "setPace":
+		return with(c, func(ms int64) (any, error) { e.pace.Store(ms); return nil, nil })
+	case "gather":
+		return with(c, func(g gathering) (any, error) { return e.meeting.gather(ctx, g) })
+	case "meet":
+		return with(c, func(m moment) (any, error) { return nil, e.meeting.meet(ctx, m, e.begun) })
+	case "onDirect":
+		return nil, e.meeting.onDirect(ctx)
+	case "survey":
+		return e.meeting.survey(), nil
+	case "part":
+		return e.meeting.part()
 	case "records":
 		return e.lines()
 	case "trace":
@@ -119,7 +139,10 @@ func with[A any](c call, do func(A) (any, error)) (any, error) {
 }
 
 func (e *end) connect(ctx context.Context, j joining) (string, error) {
-	o := host.Options{PeerNet: e.sockets, Listener: func(m *host.Message) { e.delivered(m, j.Tell) }}
+	o := host.Options{
+		PeerNet: e.sockets, Domain: j.Domain, Nodes: j.Nodes,
+		Listener: func(m *host.Message) { e.delivered(m, j.Tell) },
+	}
 	if j.Trace {
 		o.Trace = &e.trace
 	}
@@ -157,15 +180,15 @@ func (e *end) stream(ctx context.Context, p plan) error {
 	defer ticks.Stop()
 	begun, mark := time.Now(), max(1, p.Count/100)
 	var settled []func()
-	for number := 0; number < p.Count; {
+	for sent := 0; sent < p.Count; {
 		due := min(p.Count, 1+int(time.Since(begun)*time.Duration(p.Rate)/time.Second))
 		if p.Most > 0 {
-			due = min(due, number+p.Most-int(e.owed.Load()))
+			due = min(due, sent+p.Most-int(e.owed.Load()))
 		}
-		for ; number < due; number++ {
-			settled = append(settled, e.post(p, number))
-			if (number+1)%mark == 0 {
-				e.tell(event{Name: "posted", Count: number + 1})
+		for ; sent < due; sent++ {
+			settled = append(settled, e.post(p, p.First+sent))
+			if (sent+1)%mark == 0 {
+				e.tell(event{Name: "posted", Count: sent + 1})
 			}
 		}
 		select {
@@ -183,42 +206,55 @@ func (e *end) stream(ctx context.Context, p plan) error {
 
 // post sends one numbered message, and returns what waits until the runtime said what became of it.
 func (e *end) post(p plan, number int) (settled func()) {
-	from := e.address()
-	name := fmt.Sprintf("%s#%d", from, number)
-	e.log(history.Record{Kind: history.Posted, Message: name, From: from, To: p.To})
-	e.owed.Add(1)
-	sent := e.runtime().Post(host.Draft{
+	name := fmt.Sprintf("%s#%d", e.address(), number)
+	return e.send(name, host.Draft{
 		To: p.To, Value: value{name, number, strings.Repeat("x", max(0, p.Size-len(name)))},
 		RelayOnly: p.Relay, Deadline: time.Duration(p.Deadline) * time.Millisecond,
 	})
+}
+
+func (e *end) send(name string, d host.Draft) (settled func()) {
+	e.log(history.Record{Kind: history.Posted, Message: name, From: e.address(), To: d.To, Lane: d.Lane})
+	e.owed.Add(1)
+	sent := e.runtime().Post(d)
 	done := make(chan struct{})
 	e.running.Go(func() {
 		defer close(done)
-		receipt, err := sent.Result()
-		r := history.Record{Kind: history.Settled, Message: name, Outcome: history.OutcomeTaken}
-		var failed *host.Error
-		switch {
-		case errors.As(err, &failed):
-			r.Outcome, r.Reason, r.Maybe = history.OutcomeRejected, string(failed.Code), failed.Maybe
-		case err != nil:
-			r.Outcome, r.Reason = history.OutcomeRejected, err.Error()
-		case receipt.Delivered:
-			r.Outcome = history.OutcomeDelivered
-		}
-		e.log(r)
+		e.log(settledAs(sent, name))
 		e.owed.Add(-1)
 	})
 	return func() { <-done }
 }
 
+// settledAs waits until it is known what became of a message, and is the record of that.
+func settledAs(sent *host.Sent, name string) history.Record {
+	receipt, err := sent.Result()
+	r := history.Record{Kind: history.Settled, Message: name, Outcome: history.OutcomeTaken}
+	var failed *host.Error
+	switch {
+	case errors.As(err, &failed):
+		r.Outcome, r.Reason, r.Maybe = history.OutcomeRejected, string(failed.Code), failed.Maybe
+	case err != nil:
+		r.Outcome, r.Reason = history.OutcomeRejected, err.Error()
+	case receipt.Delivered:
+		r.Outcome = history.OutcomeDelivered
+	}
+	return r
+}
+
 func (e *end) delivered(m *host.Message, telling bool) {
 	var v value
-	if err := m.JSON(&v); err != nil {
+	if m.IsBytes() {
+		v.Name = nameOf(m.From, m.Bytes())
+	} else if err := m.JSON(&v); err != nil {
 		v.Name = "unreadable: " + err.Error()
 	}
 	e.log(history.Record{Kind: history.Delivered, Message: v.Name, From: m.From, To: m.To, Path: string(m.Path)})
 	if telling {
 		e.tell(event{Name: "delivered", Text: v.Name})
+	}
+	if ms := e.pace.Load(); ms > 0 {
+		time.Sleep(time.Duration(ms) * time.Millisecond)
 	}
 }
 
