@@ -42,7 +42,7 @@ func main() {
 	flag.StringVar(&s.web, "web", "web/dist", "the built web package")
 	flag.StringVar(&s.names, "case", "", "only these cases (comma between)")
 	flag.StringVar(&s.pairs, "pair", "", "only these pairs (comma between)")
-	flag.BoolVar(&s.short, "short", false, "fewer messages, the same faults")
+	flag.BoolVar(&s.short, "short", false, "fewer messages, the same faults; without -case and -pair, only the pairs that say most")
 	flag.StringVar(&s.logs, "logs", "", "keep histories and logs in this folder")
 	flag.BoolVar(&s.trace, "trace", false, "keep every event and effect of both machines too (with -logs)")
 	flag.BoolVar(&s.verbose, "v", false, "say on standard error what happens")
@@ -91,7 +91,7 @@ func runInside(ctx context.Context, s settings) (bool, error) {
 	all := true
 	lines := json.NewEncoder(os.Stdout)
 	for _, c := range chosen {
-		for _, p := range c.pairs {
+		for _, p := range c.played(s) {
 			if s.pairs != "" && !slices.Contains(strings.Split(s.pairs, ","), p.String()) {
 				continue
 			}

@@ -109,7 +109,7 @@ func (e *end) call(ctx context.Context, c call) (any, error) {
 	case "setPace":
 		return with(c, func(ms int64) (any, error) { e.pace.Store(ms); return nil, nil })
 	case "gather":
-		return with(c, func(g gathering) (any, error) { return e.meeting.gather(ctx, g) })
+		return with(c, func(g gathering) (any, error) { return e.meeting.gather(ctx, g, e.begun) })
 	case "meet":
 		return with(c, func(m moment) (any, error) { return nil, e.meeting.meet(ctx, m, e.begun) })
 	case "onDirect":

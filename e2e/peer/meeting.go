@@ -52,14 +52,14 @@ type surveyed struct {
 	Trace []string `json:"trace"`
 }
 
-// gather makes so many runtimes, and gives their addresses.
-func (m *meeting) gather(ctx context.Context, g gathering) ([]string, error) {
+// gather makes so many runtimes, whose clocks began at a time, and gives their addresses.
+func (m *meeting) gather(ctx context.Context, g gathering, begun time.Time) ([]string, error) {
 	m.lock.Lock()
 	defer m.lock.Unlock()
 	m.guests = nil
 	var addresses []string
 	for range g.Count {
-		guest, err := enter(ctx, g.URL)
+		guest, err := enter(ctx, g.URL, begun)
 		if err != nil {
 			return nil, err
 		}
@@ -69,12 +69,12 @@ func (m *meeting) gather(ctx context.Context, g gathering) ([]string, error) {
 	return addresses, nil
 }
 
-func enter(ctx context.Context, url string) (*guest, error) {
+func enter(ctx context.Context, url string, begun time.Time) (*guest, error) {
 	s, err := newSockets()
 	if err != nil {
 		return nil, err
 	}
-	g := &guest{begun: time.Now(), sockets: s, met: make(chan struct{}), direct: make(chan struct{})}
+	g := &guest{begun: begun, sockets: s, met: make(chan struct{}), direct: make(chan struct{})}
 	met, direct := sync.OnceFunc(func() { close(g.met) }), sync.OnceFunc(func() { close(g.direct) })
 	g.me, err = host.Connect(ctx, url, host.Options{PeerNet: s, Trace: &g.trace, Listener: func(m *host.Message) {
 		g.log(history.Record{Kind: history.Delivered, Message: m.Text(), From: m.From, To: m.To, Path: string(m.Path)})
