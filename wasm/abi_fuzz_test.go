@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"encoding/hex"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 
+	"github.com/hyroute/hyroute/runtime/wire"
 	"github.com/hyroute/hyroute/wasm/door"
 	"github.com/hyroute/hyroute/wasm/wasmtest"
 )
@@ -21,6 +23,7 @@ import (
 //
 //	o open   s step   r restore: the rest is the input
 //	p snapshot        q restore of the last snapshot
+//	k step_packed: the bytes of the rest are hex, for a packed frame may hold zero bytes
 //	l step whose length is a lie: the first four bytes of the rest
 func records(in []byte) [][]byte { return bytes.Split(in, []byte{0}) }
 
@@ -100,6 +103,8 @@ func native(p *door.Port, name string, in []byte, length int32) (int32, []byte) 
 		n = p.Open(length)
 	case "step":
 		n = p.Step(length)
+	case "step_packed":
+		n = p.StepPacked(length)
 	case "restore":
 		n = p.Restore(length)
 	case "snapshot":
@@ -126,6 +131,10 @@ func playRecords(t *testing.T, l *loaded, in []byte) {
 			name = "snapshot"
 		case 'q':
 			name, data, length = "restore", snapshot, int32(len(snapshot))
+		case 'k':
+			name = "step_packed"
+			data, _ = hex.DecodeString(string(data))
+			length = int32(len(data))
 		case 'l':
 			if len(data) >= 4 {
 				length = int32(binary.LittleEndian.Uint32(data))
@@ -179,7 +188,7 @@ func seeds(t testing.TB) [][]byte {
 			return err
 		}
 		text, err := os.ReadFile(name)
-		all = append(all, scenario(string(text)))
+		all = append(all, scenario(string(text)), packedScenario(t, string(text)))
 		return err
 	})
 	if err != nil {
@@ -211,6 +220,30 @@ func scenario(text string) []byte {
 	return append(out, "p\x00q\x00p"...)
 }
 
+// packedScenario is the same through the packed door, with a snapshot and new handles half-way.
+func packedScenario(t testing.TB, text string) []byte {
+	var d wire.Decoder
+	var p wire.Packer
+	var out []byte
+	all := records(scenario(text))
+	for i, record := range all {
+		if len(record) == 0 || record[0] != 's' {
+			out = append(append(out, record...), 0)
+			continue
+		}
+		now, events, err := d.Frame(record[1:])
+		if err != nil {
+			t.Fatalf("%s: %v", record, err)
+		}
+		if i == len(all)/2 {
+			out = append(out, "p\x00q\x00"...)
+		}
+		packed := p.AppendFrame(nil, i == len(all)/2, now, events...)
+		out = append(hex.AppendEncode(append(out, 'k'), packed), 0)
+	}
+	return out
+}
+
 func TestLengthsAtTheBorder(t *testing.T) {
 	l := load(t)
 	running := l.start(t)
@@ -220,7 +253,7 @@ func TestLengthsAtTheBorder(t *testing.T) {
 		}
 	}
 	for _, length := range []int32{-1, -1 << 31, 1 << 30, 1<<31 - 1} {
-		for _, name := range []string{"open", "step", "restore"} {
+		for _, name := range []string{"open", "step", "step_packed", "restore"} {
 			if n, out := running.call(name, []byte("x"), length); n >= 0 || !strings.Contains(string(out), "length") {
 				t.Errorf("%s(%d) gave %d %q", name, length, n, out)
 			}

@@ -30,6 +30,7 @@ var exports = map[string][2]int{
 	"input":       {1, 1},
 	"open":        {1, 1},
 	"step":        {1, 1},
+	"step_packed": {1, 1},
 	"snapshot":    {0, 1},
 	"restore":     {1, 1},
 	"output":      {0, 1},

@@ -12,7 +12,7 @@ import (
 )
 
 // abiVersion is the version of wasm/ABI.md that this package speaks.
-const abiVersion = 1
+const abiVersion = 2
 
 // memoryPages is the most memory of one instance: 512 MiB in pages of 64 KiB. The address space is reserved at once, so that
 // growing never copies (a copy of 300 MiB stops everything for a second); pages that are not touched cost nothing.

@@ -48,7 +48,7 @@ func start(ctx context.Context, c *code) (*instance, error) {
 		name     string
 		function *api.Function
 	}{
-		{"abi_version", &version}, {"input", &in.input}, {"output", &in.output}, {"open", &in.open}, {"step", &in.step},
+		{"abi_version", &version}, {"input", &in.input}, {"output", &in.output}, {"open", &in.open}, {"step_packed", &in.step},
 		{"snapshot", &in.snapshot}, {"restore", &in.restore},
 	} {
 		if *export.function = module.ExportedFunction(export.name); *export.function == nil {

@@ -23,7 +23,7 @@ type Options struct {
 // TrapError says that the module trapped: a bug in the machine. The events of that step are left out, and the machine goes on
 // from where it was before them.
 type TrapError struct {
-	Frame  []byte // the poison frame, as in wasm/ABI.md: enough to see the trap again with the journal of the same machine
+	Frame  []byte // the poison frame, as text of wasm/ABI.md: enough to see the trap again with the journal of the same machine
 	Reason string // what the module wrote before it went down
 	Err    error  // the trap
 }
@@ -42,8 +42,13 @@ type module struct {
 	running *instance
 	journal journal
 	decoder wire.Decoder
-	frame   []byte
-	dead    error // nothing works any more, and why
+
+	// The packed door. Both tables are begun anew with each journal, so that the journal alone makes them again.
+	packer   wire.Packer
+	unpacker wire.Unpacker
+	anew     bool
+	frame    []byte
+	dead     error // nothing works any more, and why
 }
 
 // Module makes a machine of hyroute.wasm, and gives the effects of its start.
@@ -97,18 +102,22 @@ func (m *module) Step(now engine.Instant, events ...engine.Event) ([]engine.Effe
 	if m.dead != nil {
 		return nil, m.dead
 	}
-	m.frame = wire.AppendFrame(m.frame[:0], now, events...)
-	output, err := m.running.call("step", m.running.step, m.frame)
+	if m.anew {
+		m.unpacker.Forget()
+	}
+	m.frame = m.packer.AppendFrame(m.frame[:0], m.anew, now, events...)
+	output, err := m.running.call("step_packed", m.running.step, m.frame)
+	m.anew = err != nil // of what the frame defined, the module knows nothing
 	if trap := (*trapped)(nil); errors.As(err, &trap) {
 		if err := m.rebuild(); err != nil {
 			return nil, err
 		}
-		return nil, &TrapError{Frame: bytes.Clone(m.frame), Reason: trap.text, Err: trap}
+		return nil, &TrapError{Frame: wire.AppendFrame(nil, now, events...), Reason: trap.text, Err: trap}
 	}
 	if err != nil {
 		return nil, err
 	}
-	effects, err := m.decoder.Effects(output)
+	effects, err := m.unpacker.Effects(output)
 	if err != nil {
 		return nil, m.die(fmt.Errorf("machine: the module's answer: %w", err))
 	}
@@ -153,6 +162,7 @@ func (m *module) shorten() {
 	snapshot, err := m.Snapshot()
 	if err == nil {
 		m.journal.begin(false, snapshot)
+		m.anew = true
 		return
 	}
 	if m.dead == nil && !m.journal.extend() {
@@ -179,7 +189,7 @@ func (m *module) rebuild() error {
 		if err != nil {
 			break
 		}
-		_, err = running.call("step", running.step, frame)
+		_, err = running.call("step_packed", running.step, frame)
 	}
 	if err != nil {
 		return m.die(fmt.Errorf("machine: set up again after a trap: %w", err))

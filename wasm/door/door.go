@@ -10,16 +10,18 @@ import (
 )
 
 // Version is the number that abi_version gives.
-const Version = 1
+const Version = 2
 
 var errShut = errors.New("door: there is no machine yet: open or restore first")
 
 // Door holds one machine. The zero value has none. What its methods return is valid until the next call of one of them. An
 // error means that the call changed nothing.
 type Door struct {
-	machine *engine.Engine
-	decoder wire.Decoder
-	out     []byte
+	machine  *engine.Engine
+	decoder  wire.Decoder
+	packer   wire.Packer
+	unpacker wire.Unpacker
+	out      []byte
 }
 
 // Open makes the machine from an open line and gives the effects of its start. A machine that was there before is gone.
@@ -32,8 +34,15 @@ func (d *Door) Open(line []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.machine = machine
+	d.use(machine)
 	return d.answer(effects), nil
+}
+
+// use puts a machine in the place of the one before. What that one's handles meant is gone with it.
+func (d *Door) use(machine *engine.Engine) {
+	d.machine = machine
+	d.packer.Forget()
+	d.unpacker.Forget()
 }
 
 // Step reads one frame and steps the machine; it gives the effects.
@@ -50,6 +59,24 @@ func (d *Door) Step(frame []byte) ([]byte, error) {
 	return d.answer(effects), nil
 }
 
+// StepPacked is Step for a packed frame; it gives packed effects.
+func (d *Door) StepPacked(frame []byte) ([]byte, error) {
+	if d.machine == nil {
+		return nil, errShut
+	}
+	now, events, err := d.unpacker.Frame(frame)
+	if err != nil {
+		return nil, err
+	}
+	if d.unpacker.Anew() {
+		d.packer.Forget()
+	}
+	effects := d.machine.Step(now, events...)
+	trap(events)
+	d.out = d.packer.AppendEffects(d.out[:0], effects)
+	return d.out, nil
+}
+
 // Snapshot gives the whole state of the machine.
 func (d *Door) Snapshot() ([]byte, error) {
 	if d.machine == nil {
@@ -64,7 +91,7 @@ func (d *Door) Restore(snapshot []byte) error {
 	if err != nil {
 		return err
 	}
-	d.machine = machine
+	d.use(machine)
 	return nil
 }
 

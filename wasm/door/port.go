@@ -42,6 +42,9 @@ func (p *Port) Open(size int32) int32 { return p.call(size, p.door.Open) }
 // Step is Door.Step on the first size bytes of the input. It gives the length of the output, below 0 for a refusal.
 func (p *Port) Step(size int32) int32 { return p.call(size, p.door.Step) }
 
+// StepPacked is Door.StepPacked on the first size bytes of the input. It gives the length of the output, below 0 for a refusal.
+func (p *Port) StepPacked(size int32) int32 { return p.call(size, p.door.StepPacked) }
+
 // Snapshot is Door.Snapshot. It gives the length of the output, below 0 for a refusal.
 func (p *Port) Snapshot() int32 {
 	return p.call(0, func([]byte) ([]byte, error) { return p.door.Snapshot() })

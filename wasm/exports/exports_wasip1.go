@@ -33,6 +33,11 @@ func Open(size int32) int32 { return port.Open(size) }
 //go:wasmexport step
 func Step(size int32) int32 { return port.Step(size) }
 
+// StepPacked steps the machine, in the packed form.
+//
+//go:wasmexport step_packed
+func StepPacked(size int32) int32 { return port.StepPacked(size) }
+
 // Snapshot gives the machine's whole state.
 //
 //go:wasmexport snapshot

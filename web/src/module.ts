@@ -2,7 +2,7 @@ import type { Bytes } from "./bytes.ts";
 import { HyrouteError } from "./errors.ts";
 import { Wasi } from "./wasi.ts";
 
-const abiVersion = 1;
+const abiVersion = 2;
 
 /** Where hyroute.wasm comes from: an address to fetch, a response, its bytes, or a module that is compiled already. */
 export type ModuleSource = string | URL | Response | Promise<Response> | BufferSource | WebAssembly.Module;

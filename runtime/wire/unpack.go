@@ -1,0 +1,355 @@
+package wire
+
+import (
+	"unicode/utf8"
+
+	"github.com/hyroute/hyroute/runtime/address"
+	"github.com/hyroute/hyroute/runtime/engine"
+)
+
+// An Unpacker reads what a Packer writes. The zero value knows no handle. It is used by one goroutine at a time.
+type Unpacker struct {
+	decoder Decoder
+	named   []address.Address // by handle
+	before  []address.Address // the same, before it was begun anew in this call
+	anew    bool
+	undo    []known // what was defined in this call, and what it meant before
+	line    int     // number of the record, for errors
+
+	rest []byte
+	why  string // what is wrong; nothing is read any more once it is set
+	bad  error  // of a line
+
+	events  []engine.Event
+	effects []engine.Effect
+	posted  pool[engine.MessagePosted]
+	frames  pool[engine.FrameReceived]
+	taken   pool[engine.DeliveryTaken]
+}
+
+// pool lends values until the next call.
+type pool[T any] struct{ lent []T }
+
+func (p *pool[T]) lend() *T {
+	if len(p.lent) == cap(p.lent) {
+		p.lent = make([]T, 0, max(16, 2*cap(p.lent))) // those lent stay where they are
+	}
+	p.lent = p.lent[:len(p.lent)+1]
+	v := &p.lent[len(p.lent)-1]
+	*v = *new(T)
+	return v
+}
+
+func (p *pool[T]) reset() { p.lent = p.lent[:0] }
+
+// Forget begins anew: no handle means anything.
+func (u *Unpacker) Forget() { u.named = u.named[:0] }
+
+// Frame reads a whole frame: the time, then the events, which are good until the next call. After an error, which is an
+// *Error, no handle means anything else than before.
+func (u *Unpacker) Frame(b []byte) (now engine.Instant, events []engine.Event, err error) {
+	u.begin(b)
+	clear(u.events)
+	u.events = u.events[:0]
+	u.posted.reset()
+	u.frames.reset()
+	u.taken.reset()
+	switch flags := u.byte(); {
+	case flags > afresh:
+		u.fail("unknown flags")
+	case flags == afresh:
+		u.before, u.named, u.anew = u.named, u.before[:0], true
+	}
+	now = engine.Instant(u.number())
+	for u.why == "" && u.bad == nil && len(u.rest) > 0 {
+		u.line++
+		u.event()
+	}
+	if err := u.end(); err != nil {
+		return 0, nil, err
+	}
+	return now, u.events, nil
+}
+
+// Anew says whether the last frame began with Forget.
+func (u *Unpacker) Anew() bool { return u.anew }
+
+// Effects reads effects, which are new each time; the slice is used again by the next call. The error is an *Error.
+func (u *Unpacker) Effects(b []byte) ([]engine.Effect, error) {
+	u.begin(b)
+	clear(u.effects)
+	u.effects = u.effects[:0]
+	for u.why == "" && u.bad == nil && len(u.rest) > 0 {
+		u.line++
+		u.effect()
+	}
+	if err := u.end(); err != nil {
+		return nil, err
+	}
+	return u.effects, nil
+}
+
+func (u *Unpacker) begin(b []byte) {
+	u.rest, u.why, u.bad, u.line, u.anew = b, "", nil, 0, false
+	u.undo = u.undo[:0]
+}
+
+// end gives what was wrong, and then takes back what was defined since.
+func (u *Unpacker) end() error {
+	if u.why == "" && u.bad == nil {
+		return nil
+	}
+	if u.anew {
+		u.before, u.named = u.named, u.before
+	} else {
+		for i := len(u.undo) - 1; i >= 0; i-- {
+			u.named[u.undo[i].handle] = u.undo[i].address
+		}
+	}
+	if u.bad != nil {
+		return u.bad
+	}
+	return &Error{Line: u.line, Code: Malformed, Why: u.why}
+}
+
+func (u *Unpacker) fail(why string) {
+	if u.why == "" {
+		u.why = why
+	}
+	u.rest = nil
+}
+
+func (u *Unpacker) byte() byte {
+	if len(u.rest) == 0 {
+		u.fail("it ends too early")
+		return 0
+	}
+	b := u.rest[0]
+	u.rest = u.rest[1:]
+	return b
+}
+
+// number reads a number up to MaxNumber.
+func (u *Unpacker) number() uint64 {
+	v := uint64(0)
+	for i, c := range u.rest {
+		v |= uint64(c&0x7f) << (7 * i)
+		if v > MaxNumber || i > 7 {
+			break
+		}
+		if c < 0x80 {
+			u.rest = u.rest[i+1:]
+			return v
+		}
+	}
+	u.fail("a number is cut off or too large")
+	return 0
+}
+
+func (u *Unpacker) count() int {
+	n := u.number()
+	if n > maxInt {
+		u.fail("a number is too large")
+		return 0
+	}
+	return int(n)
+}
+
+// run is how many numbers a record stands for that begin with first.
+func (u *Unpacker) run(first uint64) int {
+	n := u.count()
+	if n < 1 || n > maxRun || first+uint64(n) > MaxNumber {
+		u.fail("so many can not be")
+		return 0
+	}
+	return n
+}
+
+func (u *Unpacker) take(n int) []byte {
+	if n > len(u.rest) {
+		u.fail("it ends too early")
+		return nil
+	}
+	b := u.rest[:n:n]
+	u.rest = u.rest[n:]
+	if n == 0 {
+		return nil
+	}
+	return b
+}
+
+func (u *Unpacker) bytes() []byte { return u.take(u.count()) }
+
+func (u *Unpacker) address() address.Address {
+	h := u.number()
+	if h == 0 {
+		return address.Address{}
+	}
+	if h >= uint64(len(u.named)) || u.named[h].IsZero() {
+		u.fail("a handle that means nothing")
+		return address.Address{}
+	}
+	return u.named[h]
+}
+
+func (u *Unpacker) define() {
+	h := u.number()
+	raw := u.bytes()
+	if u.why != "" {
+		return
+	}
+	if h == 0 || h >= MaxHandles {
+		u.fail("no such handle")
+		return
+	}
+	a, err := address.Parse(string(raw))
+	if err != nil {
+		u.fail(err.Error())
+		return
+	}
+	for uint64(len(u.named)) <= h {
+		u.named = append(u.named, address.Address{})
+	}
+	u.undo = append(u.undo, known{u.named[h], h})
+	u.named[h] = a
+}
+
+func (u *Unpacker) event() {
+	switch u.byte() {
+	case recordLine:
+		e, err := u.decoder.event(u.bytes(), u.line)
+		if u.bad = err; err == nil {
+			u.events = append(u.events, e)
+		}
+	case recordDefine:
+		u.define()
+	case recordPosted:
+		u.messagePosted()
+	case recordFrame:
+		e := u.frames.lend()
+		e.Stub, e.Handle, e.Frame, e.Size = u.number(), u.number(), u.number(), u.count()
+		e.Head = u.bytes()
+		u.events = append(u.events, e)
+	case recordTaken:
+		first := u.number()
+		for i := range u.run(first) {
+			e := u.taken.lend()
+			e.Delivery = first + uint64(i)
+			u.events = append(u.events, e)
+		}
+	case recordAnswered:
+		u.events = append(u.events, &engine.AnswerReceived{Msg: u.number()})
+	case recordTime:
+		u.events = append(u.events, &engine.TimePassed{})
+	case recordBlocked:
+		u.events = append(u.events, &engine.StubBlocked{Stub: u.number()})
+	case recordWritable:
+		u.events = append(u.events, &engine.StubWritable{Stub: u.number()})
+	default:
+		u.fail("no such kind of record")
+	}
+}
+
+func (u *Unpacker) messagePosted() {
+	e := u.posted.lend()
+	e.Msg, e.From, e.To, e.Size = u.number(), u.address(), u.address(), u.count()
+	given := u.byte()
+	if given > options {
+		u.fail("unknown options")
+	}
+	if given&optionWish != 0 {
+		e.Wish = engine.WishNever
+	}
+	e.Plain = given&optionPlain != 0
+	if given&optionDeadline != 0 {
+		e.Deadline = u.number()
+	}
+	if given&optionAnswer != 0 {
+		e.Answer = u.number()
+	}
+	if given&optionLane != 0 {
+		lane := u.bytes()
+		if !utf8.Valid(lane) {
+			u.fail("not UTF-8")
+		}
+		e.Lane = string(lane)
+	}
+	u.events = append(u.events, e)
+}
+
+func (u *Unpacker) effect() {
+	switch u.byte() {
+	case recordLine:
+		e, err := u.decoder.effect(u.bytes(), u.line)
+		if u.bad = err; err == nil {
+			u.effects = append(u.effects, e)
+		}
+	case recordDefine:
+		u.define()
+	case recordTransmit:
+		u.transmit()
+	case recordHold:
+		session, number, frame, offset := u.number(), u.number(), u.number(), u.count()
+		for i := range u.run(number) {
+			e := &engine.Hold{Session: session, Number: number + uint64(i), Frame: frame, Offset: offset, Length: u.count()}
+			if offset += e.Length; uint64(offset) > MaxNumber {
+				u.fail("a number is too large")
+			}
+			u.effects = append(u.effects, e)
+		}
+	case recordDrop:
+		u.effects = append(u.effects, &engine.Drop{Session: u.number(), First: u.number(), Last: u.number()})
+	case recordDeliver:
+		e := engine.Deliver{Delivery: u.number(), Session: u.number(), First: u.number(), Last: u.number()}
+		u.deliver(e, 1)
+	case recordDelivers:
+		e := engine.Deliver{Delivery: u.number(), Session: u.number(), First: u.number()}
+		e.Last = e.First
+		u.deliver(e, u.run(max(e.Delivery, e.First)))
+	case recordDelivered:
+		msg := u.number()
+		for i := range u.run(msg) {
+			u.effects = append(u.effects, &engine.Settle{Msg: msg + uint64(i), Outcome: "delivered"}, &engine.Release{Msg: msg + uint64(i)})
+		}
+	case recordRelease:
+		u.effects = append(u.effects, &engine.Release{Msg: u.number()})
+	case recordWake:
+		u.effects = append(u.effects, &engine.Wake{At: engine.Instant(u.number())})
+	default:
+		u.fail("no such kind of record")
+	}
+}
+
+func (u *Unpacker) transmit() {
+	e := &engine.Transmit{Stub: u.number(), Handle: u.number(), Pad: u.count()}
+	e.Head = append([]byte(nil), u.bytes()...)
+	n := u.count()
+	if n > len(u.rest)/3 {
+		u.fail("so many can not be")
+		return
+	}
+	if n > 0 {
+		e.Parts = make([]engine.Part, n)
+	}
+	for i := range e.Parts {
+		e.Parts[i] = engine.Part{Msg: u.number(), Offset: u.count(), Length: u.count()}
+	}
+	u.effects = append(u.effects, e)
+}
+
+func (u *Unpacker) deliver(e engine.Deliver, n int) {
+	path := u.number()
+	e.From, e.To = u.address(), u.address()
+	if path >= uint64(len(paths)) {
+		u.fail("no such path")
+		return
+	}
+	e.Path = paths[path]
+	for range n {
+		one := e
+		u.effects = append(u.effects, &one)
+		e.Delivery++
+		e.First++
+		e.Last++
+	}
+}
