@@ -41,6 +41,8 @@ var cases = []testCase{
 	{"freeze", []pair{chromes}, []pair{chromes}, frozen},
 	{"udp", []pair{mixed, natives, foxNative}, []pair{natives}, vanishingUDP},
 	{"no-udp", []pair{mixed}, nil, neverUDP},
+	{"loss", []pair{natives}, nil, loss},
+	{"large-lost", []pair{natives}, nil, largeLost},
 	{"glare", every, []pair{chromes, natives}, glare},
 	{"node-restart", every, []pair{mixed}, nodeRestart},
 	{"reconnects", every, nil, reconnects},

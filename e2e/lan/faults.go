@@ -31,7 +31,7 @@ func (l *LAN) each(do func(*End) error) (err error) {
 // DropUDP lets all UDP packets that come to this end vanish from now on. Nobody is told.
 func (e *End) DropUDP() error { return e.udp() }
 
-// LoseUDP lets so many in a hundred of the UDP packets that come to this end vanish, at random.
+// LoseUDP lets so many in a hundred (1 to 99) of the UDP packets that come to this end vanish, at random.
 func (e *End) LoseUDP(percent int) error {
 	return e.udp("numgen", "random", "mod", "100", "<", strconv.Itoa(percent))
 }

@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"syscall"
 	"testing"
 	"time"
 
@@ -83,7 +84,7 @@ func echo(address string) error {
 	}
 }
 
-func TestUDPVanishesAndTCPPasses(t *testing.T) {
+func TestFaults(t *testing.T) {
 	l, err := lan.New("a", "b")
 	if err != nil {
 		t.Fatal(err)
@@ -143,5 +144,94 @@ func TestUDPVanishesAndTCPPasses(t *testing.T) {
 	}
 	if !answered("udp", 5*time.Second) {
 		t.Error("UDP does not pass again")
+	}
+
+	// A line of 100 ms, for UDP alone.
+	took := func(network string) time.Duration {
+		t.Helper()
+		begun := time.Now()
+		if !answered(network, 5*time.Second) {
+			t.Errorf("%s does not pass the long line", network)
+		}
+		return time.Since(begun)
+	}
+	const each = 100 * time.Millisecond
+	stop, err := end.Delay(each)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tcp, udp := took("tcp"), took("udp"); tcp >= 2*each || udp < 2*each {
+		t.Errorf("on a line of %v TCP took %v and UDP %v", each, tcp, udp)
+	}
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	if udp := took("udp"); udp >= 2*each {
+		t.Errorf("UDP took %v after the line was short again", udp)
+	}
+
+	sent := func(bytes int) bool {
+		t.Helper()
+		c, err := net.Dial("udp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if _, err := c.Write(make([]byte, bytes)); err != nil {
+			t.Fatal(err)
+		}
+		c.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
+		_, err = c.Read(make([]byte, 1500))
+		return err == nil
+	}
+	if err := end.DropLargeUDP(1000); err != nil {
+		t.Fatal(err)
+	}
+	if small, large := sent(900), sent(1100); !small || large {
+		t.Errorf("of packets above 1000 bytes dropped: one of 900 passes %v, one of 1100 %v", small, large)
+	}
+	if err := end.LoseUDP(50); err != nil {
+		t.Fatal(err)
+	}
+	passed := 0
+	for range 20 {
+		if sent(1) {
+			passed++
+		}
+	}
+	if passed == 0 || passed == 20 {
+		t.Errorf("of 20 packets %d pass a line that loses half of them", passed)
+	}
+	if err := end.DropUDPAfter(10_000); err != nil {
+		t.Fatal(err)
+	}
+	if first, later := sent(100), sent(1400) && sent(1400) && sent(1400) && sent(1400) && sent(1400) && sent(1400) && sent(1400) && sent(1400); !first || later {
+		t.Errorf("of a quota of 10 000 bytes: the first packet passes %v, those above it %v", first, later)
+	}
+	if err := end.PassUDP(); err != nil {
+		t.Fatal(err)
+	}
+
+	// A cut tells both sides, and ends what was there.
+	c, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := l.CutTCP(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Write([]byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	c.SetReadDeadline(time.Now().Add(5 * time.Second))
+	if _, err := c.Read(make([]byte, 1)); !errors.Is(err, syscall.ECONNRESET) {
+		t.Errorf("the connection that was cut says %v", err)
+	}
+	if err := l.PassTCP(); err != nil {
+		t.Fatal(err)
+	}
+	if !answered("tcp", 5*time.Second) {
+		t.Error("TCP does not pass again")
 	}
 }
