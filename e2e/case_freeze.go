@@ -20,7 +20,7 @@ func frozen(ctx context.Context, st *stage) error {
 	if st.settings.short {
 		// The same, made quick: a node that looks more often.
 		count, rate, still, offline = 2000, 200, 12*time.Second, 8*time.Second
-		if err := st.renewNode(ctx, "--offline-after", offline.String()); err != nil {
+		if err := st.node.renew(ctx, "--offline-after", offline.String()); err != nil {
 			return err
 		}
 	}

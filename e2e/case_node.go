@@ -13,12 +13,6 @@ import (
 
 const nodeAway = 2 * time.Second
 
-// renewNode has the node of this stage start again, with more arguments.
-func (st *stage) renewNode(ctx context.Context, arguments ...string) error {
-	st.serve = arguments
-	return errors.Join(st.stopNode(), st.startNode(ctx))
-}
-
 // nodeRestart: the Message Node dies and starts again with nothing in its memory, while the direct path carries the
 // traffic; then the same while there is no other path.
 func nodeRestart(ctx context.Context, st *stage) error {
@@ -32,22 +26,6 @@ func nodeRestart(ctx context.Context, st *stage) error {
 	st.checks = append(st.checks, func(records []history.Record) error {
 		return errors.Join(onlyPath(records, "direct", first), onlyPath(records, "relay", second))
 	})
-	restart := func(ctx context.Context) (away span, err error) {
-		away.from = st.since()
-		st.note("the node dies")
-		if err := st.killNode(); err != nil {
-			return away, err
-		}
-		select {
-		case <-time.After(nodeAway):
-		case <-ctx.Done():
-			return away, ctx.Err()
-		}
-		err = st.startNode(ctx)
-		away.to = st.since()
-		st.note("the node is back")
-		return away, err
-	}
 	if err := st.begin(ctx); err != nil {
 		return err
 	}
@@ -55,7 +33,7 @@ func nodeRestart(ctx context.Context, st *stage) error {
 		if err := passed(0.2); err != nil {
 			return err
 		}
-		if first, err = restart(ctx); err != nil {
+		if first, err = st.node.again(ctx, nodeAway); err != nil {
 			return err
 		}
 		if err := passed(0.5); err != nil {
@@ -69,7 +47,7 @@ func nodeRestart(ctx context.Context, st *stage) error {
 		if err := passed(0.7); err != nil {
 			return err
 		}
-		if second, err = restart(ctx); err != nil {
+		if second, err = st.node.again(ctx, nodeAway); err != nil {
 			return err
 		}
 		st.wants.outages = append(st.wants.outages, second)

@@ -48,6 +48,7 @@ var cases = []testCase{
 	{"reconnects", every, nil, reconnects},
 	{"sizes", every, []pair{chromes}, sizes},
 	{"slow-reader", every, nil, slowReader},
+	{"two-domains", []pair{chromes, natives}, nil, twoDomains},
 }
 
 // played are the pairs that a run plays.

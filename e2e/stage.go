@@ -8,10 +8,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/hyroute/hyroute/e2e/lan"
@@ -42,7 +40,8 @@ type stage struct {
 	alive    context.Context // what is started ends with it
 	network  *lan.LAN
 	begun    time.Time
-	node     *exec.Cmd
+	node     *server
+	second   *server // of another domain, where a case has one
 	nodeLog  tail
 	pair     pair
 	a, b     *side
@@ -53,65 +52,16 @@ type stage struct {
 	records  []history.Record // of runtimes that are gone
 	first    int              // number of the next message, where a case sends more than one stream
 	trace    bool             // this case reads what the machines were told and answered
-
-	serve []string // more arguments of the node
 }
 
 func newStage(ctx context.Context, s settings, network *lan.LAN, p pair) (*stage, error) {
 	st := &stage{settings: s, alive: ctx, network: network, pair: p, begun: time.Now(), seen: map[string]any{}}
-	if err := st.startNode(ctx); err != nil {
+	st.node = st.newServer(nodeAddress)
+	if err := st.node.start(ctx); err != nil {
 		st.tell(os.Stderr)
 		return nil, err
 	}
 	return st, nil
-}
-
-// startNode starts the Message Node, and returns when it listens.
-func (st *stage) startNode(ctx context.Context) error {
-	arguments := append([]string{"serve", "--listen", nodeAddress, "--web", st.settings.web}, st.serve...)
-	st.node = exec.CommandContext(st.alive, st.settings.hyroute, arguments...)
-	st.node.Stdout, st.node.Stderr = &st.nodeLog, &st.nodeLog
-	st.node.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := st.node.Start(); err != nil {
-		return fmt.Errorf("start the node: %w", err)
-	}
-	if err := lan.Listening(ctx, nodeAddress); err != nil {
-		return errors.Join(err, st.stopNode())
-	}
-	return nil
-}
-
-// stopNode ends it as a service manager would.
-func (st *stage) stopNode() error {
-	node := st.node
-	if node == nil {
-		return nil
-	}
-	st.node = nil
-	var err error
-	if alive := node.Process.Signal(syscall.SIGTERM); alive != nil {
-		err = fmt.Errorf("the node: %w", alive)
-	}
-	kill := time.AfterFunc(5*time.Second, func() { node.Process.Kill() })
-	defer kill.Stop()
-	if ended := node.Wait(); ended != nil {
-		err = errors.Join(err, fmt.Errorf("the node: %w", ended))
-	}
-	return err
-}
-
-// killNode ends it as a crash does: nothing is said to anybody.
-func (st *stage) killNode() error {
-	node := st.node
-	st.node = nil
-	if err := node.Process.Kill(); err != nil {
-		return fmt.Errorf("the node: %w", err)
-	}
-	var exit *exec.ExitError
-	if err := node.Wait(); err != nil && !errors.As(err, &exit) {
-		return fmt.Errorf("the node: %w", err)
-	}
-	return nil
 }
 
 // url is where the node's WebSocket is.
@@ -174,7 +124,10 @@ func (st *stage) close() error {
 			err = errors.Join(err, fmt.Errorf("%s: %w", s.name, closed))
 		}
 	}
-	return errors.Join(err, st.stopNode())
+	if st.second != nil {
+		err = errors.Join(err, st.second.stop())
+	}
+	return errors.Join(err, st.node.stop())
 }
 
 // tell writes the end of each log.
