@@ -141,6 +141,10 @@ type AnswerPeer struct {
 	Attempt uint64
 }
 
+// RestartPeer looks for other paths for the connection of a peer stub (ICE restart), unless that was done for this Generation or a
+// later one: then the offer goes again if it was not answered.
+type RestartPeer struct{ Stub, Generation uint64 }
+
 // Routed records a decision taken anew.
 type Routed struct {
 	From, To address.Address
@@ -210,6 +214,7 @@ func (*Release) effect()            {}
 func (*Signal) effect()             {}
 func (*DialPeer) effect()           {}
 func (*AnswerPeer) effect()         {}
+func (*RestartPeer) effect()        {}
 func (*Routed) effect()             {}
 func (*PathChanged) effect()        {}
 func (*SessionReset) effect()       {}

@@ -45,6 +45,7 @@ type Engine struct {
 	jobs      map[uint64]job
 	peerings  map[address.Address]*peering
 	stubs     map[uint64]*peering
+	engaged   int      // peerings that are not apart
 	invited   []uint64 // when others asked for a peer connection, in the last minute
 	handed    map[uint64]*handed
 	flights   map[flight]int
@@ -228,6 +229,8 @@ func (e *Engine) handle(ev Event) {
 		e.signalReceived(ev)
 	case *PeerListed:
 		e.peerListed(ev)
+	case *NetworkChanged:
+		e.networkChanged()
 	case *DeliveryTaken:
 		e.deliveryTaken(ev.Delivery)
 	case *DeliveryRefused:
@@ -268,6 +271,10 @@ func (e *Engine) carryOut() bool {
 			e.emit(&Gap{Peer: a.Peer, Session: a.Session})
 		case *session.CloseChannel:
 			e.closePeerStub(a.Stub, "surplus")
+		case *session.RestartChannel:
+			if p := e.stubs[a.Stub]; p != nil && !e.restarting(p) {
+				e.restart(p)
+			}
 		}
 	}
 	return len(actions) > 0

@@ -106,7 +106,7 @@ type RegistrationNotified struct {
 // SignalReceived says that a verified signal came in.
 type SignalReceived struct {
 	Peer    address.Address
-	Kind    string // invite, accept, refuse, offer, bye
+	Kind    string // invite, accept, refuse, offer, bye, restart
 	Attempt uint64
 }
 
@@ -115,6 +115,9 @@ type PeerListed struct {
 	Peer      address.Address
 	Addresses []address.Address
 }
+
+// NetworkChanged says that this body's network is another one: sockets and paths of the old one may be dead without a word.
+type NetworkChanged struct{}
 
 // DeliveryTaken says that the listener took the message.
 type DeliveryTaken struct{ Delivery uint64 }
@@ -160,6 +163,7 @@ func (*RegistryAnswered) event()     {}
 func (*RegistrationNotified) event() {}
 func (*SignalReceived) event()       {}
 func (*PeerListed) event()           {}
+func (*NetworkChanged) event()       {}
 func (*DeliveryTaken) event()        {}
 func (*DeliveryRefused) event()      {}
 func (*ExplanationAsked) event()     {}

@@ -15,7 +15,8 @@ type node struct {
 	waiting   []*message // plain messages, until it is live
 	bytes     int
 	watched   []address.Address // what is subscribed beside the endpoints
-	alarmAt   uint64            // when it is connected again
+	probeJob  uint64            // a question that shows whether the connection lives; 0: none is open
+	alarmAt   uint64            // when it is connected again, or the probe has to be answered
 }
 
 func (n *node) number() uint64 { return n.id }
@@ -58,23 +59,23 @@ func (e *Engine) nodeChanged(n *node, ev *StubChanged) {
 	switch ev.Status {
 	case StatusLive:
 		e.jobsLost(n.stub) // it is a new socket, whatever was said of the last one
-		n.live, n.liveSince, n.alarmAt = true, e.now, 0
+		n.live, n.liveSince, n.alarmAt, n.probeJob = true, e.now, 0, 0
 		e.sessions.RelayOpened(n.stub)
 		e.announce(n, ev.Resumed)
 		e.askWaiting(n)
 		n.flush(e)
 		for _, p := range inOrder(e.peerings) {
-			if p.wanted && p.peer.Domain() == n.domain {
+			switch {
+			case p.peer.Domain() != n.domain:
+			case p.wanted:
 				e.wantDirect(p.peer)
+			case e.restarting(p):
+				e.askRestart(p) // what was said before may be lost with the last socket
 			}
 		}
 	case StatusDisconnected, StatusFailed:
 		wasLive := n.live
-		if n.live = false; wasLive {
-			n.lostAt = e.now
-		}
-		e.sessions.RelayGone(n.stub)
-		e.jobsLost(n.stub)
+		n.lost(e)
 		if wasLive && e.now >= n.liveSince+e.numbers.Settled {
 			n.tries = 0
 		}
@@ -95,6 +96,19 @@ func (e *Engine) nodeChanged(n *node, ev *StubChanged) {
 	}
 }
 
+// lost notes that there is no connection.
+func (n *node) lost(e *Engine) {
+	if n.live {
+		n.lostAt = e.now
+	}
+	n.live = false
+	if n.probeJob != 0 {
+		n.probeJob, n.alarmAt = 0, 0
+	}
+	e.sessions.RelayGone(n.stub)
+	e.jobsLost(n.stub)
+}
+
 // giveUp rejects what waits for a node that will not come back: its socket was taken over by a twin, or it refused us.
 func (n *node) giveUp(e *Engine, reason string) {
 	n.failed, n.alarmAt = "no-message-node", 0
@@ -113,7 +127,11 @@ func (n *node) giveUp(e *Engine, reason string) {
 	}
 }
 
+// ring connects again: the pause is over, or the node did not answer the probe.
 func (n *node) ring(e *Engine) {
+	if n.live {
+		n.lost(e)
+	}
 	n.alarmAt = 0
 	e.emit(&ConnectStub{Stub: n.stub})
 }

@@ -9,6 +9,7 @@ import (
 type Numbers struct {
 	Deadline      uint64 // of a message that names none
 	Read          uint64 // a question to the node is answered within
+	Probe         uint64 // a question that only shows whether the node is there, after the network changed, is answered within
 	Connect       uint64 // a peer connection is up within
 	Invite        uint64 // first pause before an invitation is repeated; doubles
 	Again         uint64 // first pause before an unanswered or negative READ is repeated; doubles
@@ -21,6 +22,7 @@ type Numbers struct {
 	Expires       uint64 // seconds: asked for in the Domain Registry
 	Hold          uint64 // first pause before a peer connection is tried again; doubles
 	HoldMost      uint64
+	Restart       uint64 // between two restarts that a peer asked for
 	Refused       uint64 // pause after the peer refused one
 	Connections   int    // peer connections at most
 	PerMinute     int    // new ones a minute that others asked for
@@ -39,9 +41,9 @@ type Numbers struct {
 // DefaultNumbers are the defaults.
 func DefaultNumbers() Numbers {
 	return Numbers{
-		Deadline: 30_000, Read: 5000, Connect: 15_000, Invite: 1000, Again: 2000, AgainMost: 10_000,
+		Deadline: 30_000, Read: 5000, Probe: 2000, Connect: 15_000, Invite: 1000, Again: 2000, AgainMost: 10_000,
 		Reconnect: 500, ReconnectMax: 20_000, Soon: 30_000, ReconnectSoon: 2000, Settled: 5000, Expires: 3600,
-		Hold: 1000, HoldMost: 60_000, Refused: 60_000, Connections: 64, PerMinute: 10,
+		Hold: 1000, HoldMost: 60_000, Restart: 5000, Refused: 60_000, Connections: 64, PerMinute: 10,
 		Waiting: 4096, WaitingBytes: 4 << 20, Lookups: 1000, Handed: 10_000, Endpoints: 10_000, Listed: 16, Moves: 2, Flows: 1024,
 		Resolver: resolver.DefaultNumbers(), Session: session.DefaultNumbers(),
 	}

@@ -20,7 +20,15 @@ type peering struct {
 	until   uint64 // deadline of the attempt
 	tries   uint64 // invitations sent in it
 	alarmAt uint64 // the deadline, or the next invitation
+
+	past       []uint64 // attempts that are over, the oldest first: late signals of them mean nothing
+	refused    bool     // held because the peer does not want one
+	generation uint64   // of the paths of this connection: counts the restarts
+	restarted  uint64   // when the last restart began
 }
+
+// pastMost is how many attempts are remembered of each peer.
+const pastMost = 4
 
 type peeringState uint8
 
@@ -52,7 +60,7 @@ func (e *Engine) offers(p *peering) bool { return e.config.Runtime.Less(p.peer) 
 func (e *Engine) wantDirect(peer address.Address) {
 	p := e.peering(peer)
 	p.sent = true
-	if p.state != apart || e.now < p.held || len(e.stubs) >= e.numbers.Connections {
+	if p.state != apart || e.now < p.held || e.engaged >= e.numbers.Connections {
 		return
 	}
 	if n := e.node(peer.Domain()); !n.live {
@@ -79,6 +87,9 @@ func (e *Engine) invite(p *peering) {
 
 // enter moves to a state that has to lead on within a time.
 func (e *Engine) enter(p *peering, s peeringState) {
+	if p.state == apart {
+		e.engaged++
+	}
 	p.state = s
 	p.until = e.now + e.numbers.Connect
 	p.alarmAt = p.until
@@ -87,7 +98,13 @@ func (e *Engine) enter(p *peering, s peeringState) {
 
 func (p *peering) ring(e *Engine) {
 	p.alarmAt = 0
-	if p.state == inviting && e.now < p.until {
+	switch {
+	case p.state == together:
+		if e.restarting(p) {
+			e.askRestart(p)
+		}
+		return
+	case p.state == inviting && e.now < p.until:
 		e.invite(p)
 		return
 	}
@@ -111,7 +128,13 @@ func (e *Engine) part(p *peering, why string) {
 		delete(e.stubs, p.stub)
 		e.sessions.ChannelGone(p.stub, why)
 	}
-	p.state, p.stub, p.attempt, p.alarmAt = apart, 0, 0, 0
+	if p.state != apart {
+		e.engaged--
+		if p.past = append(p.past, p.attempt); len(p.past) > pastMost {
+			p.past = p.past[1:]
+		}
+	}
+	p.state, p.stub, p.attempt, p.alarmAt, p.until, p.generation = apart, 0, 0, 0, 0, 0
 	e.resolver.SetPeer(p.peer, resolver.PeerStub{})
 }
 
@@ -122,7 +145,8 @@ func (e *Engine) hold(p *peering, why string) {
 	}
 	p.upSince = 0
 	pause := min(e.numbers.Hold<<min(p.fails, 16), e.numbers.HoldMost)
-	if why == "refused" {
+	p.refused = why == "refused"
+	if p.refused {
 		pause = e.numbers.Refused
 	}
 	p.fails++
@@ -159,6 +183,10 @@ func (e *Engine) signalReceived(ev *SignalReceived) {
 			e.connecting(p, answering)
 			e.emit(&AnswerPeer{Stub: p.stub, Peer: p.peer, Attempt: p.attempt})
 		}
+	case "restart":
+		if p.state == together && e.offers(p) && !e.restarting(p) && e.now >= p.restarted+e.numbers.Restart {
+			e.restart(p)
+		}
 	case "bye":
 		e.part(p, "peer-closed")
 		e.hold(p, "peer-closed")
@@ -167,6 +195,9 @@ func (e *Engine) signalReceived(ev *SignalReceived) {
 
 // invitedBy answers an invitation: the lower URL offers at once, the higher one says accept.
 func (e *Engine) invitedBy(ev *SignalReceived) {
+	if p := e.peerings[ev.Peer]; p != nil && p.isPast(ev.Attempt) {
+		return
+	}
 	if !e.welcome(ev.Peer) {
 		e.emit(&Signal{Peer: ev.Peer, Kind: "refuse", Attempt: ev.Attempt})
 		return
@@ -193,6 +224,15 @@ func (e *Engine) invitedBy(ev *SignalReceived) {
 	e.emit(&Signal{Peer: p.peer, Kind: "accept", Attempt: p.attempt})
 }
 
+func (p *peering) isPast(attempt uint64) bool {
+	for _, a := range p.past {
+		if a == attempt {
+			return true
+		}
+	}
+	return false
+}
+
 // welcome is the answering side's own policy: peers of the own domain and peers that it has sent to, within limits.
 func (e *Engine) welcome(peer address.Address) bool {
 	p := e.peerings[peer]
@@ -203,7 +243,7 @@ func (e *Engine) welcome(peer address.Address) bool {
 	if p != nil && p.state != apart {
 		return true
 	}
-	if len(e.stubs) >= e.numbers.Connections {
+	if e.engaged >= e.numbers.Connections {
 		return false
 	}
 	for len(e.invited) > 0 && e.invited[0]+60_000 <= e.now {
@@ -234,7 +274,7 @@ func (e *Engine) peerStubChanged(p *peering, ev *StubChanged) {
 		if p.state == together {
 			return
 		}
-		p.state, p.alarmAt, p.upSince = together, 0, e.now
+		p.state, p.alarmAt, p.until, p.upSince, p.restarted = together, 0, 0, e.now, 0
 		e.sessions.ChannelOpened(p.peer, e.node(p.peer.Domain()).stub, p.stub)
 		e.list(p)
 	case StatusDisconnected, StatusFailed:

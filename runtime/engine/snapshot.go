@@ -69,6 +69,9 @@ func (e *Engine) snapshot(c *snapshot.Codec) {
 		for _, n := range e.nodes {
 			e.resolver.SetNode(n.domain, n.stub)
 			e.at(n.id, n)
+			if n.probeJob != 0 {
+				e.jobs[n.probeJob] = (*probe)(n)
+			}
 		}
 	}
 	e.snapshotMessages(c)
@@ -111,7 +114,7 @@ func snapshotReceipt(c *snapshot.Codec, r *session.Receipt) {
 }
 
 func (n *node) snapshot(c *snapshot.Codec) {
-	for _, v := range []*uint64{&n.id, &n.stub, &n.tries, &n.liveSince, &n.lostAt, &n.alarmAt} {
+	for _, v := range []*uint64{&n.id, &n.stub, &n.tries, &n.liveSince, &n.lostAt, &n.probeJob, &n.alarmAt} {
 		c.Uint64(v)
 	}
 	c.String(&n.domain)
@@ -297,7 +300,7 @@ func (e *Engine) snapshotPeerings(c *snapshot.Codec) {
 		}
 		x := *p
 		state := uint8(x.state)
-		for _, v := range []*uint64{&x.id, &x.attempt, &x.stub, &x.fails, &x.held, &x.upSince, &x.until, &x.tries, &x.alarmAt} {
+		for _, v := range []*uint64{&x.id, &x.attempt, &x.stub, &x.fails, &x.held, &x.upSince, &x.until, &x.tries, &x.generation, &x.restarted, &x.alarmAt} {
 			c.Uint64(v)
 		}
 		c.Address(&x.peer)
@@ -305,12 +308,17 @@ func (e *Engine) snapshotPeerings(c *snapshot.Codec) {
 		x.state = peeringState(state)
 		c.Bool(&x.sent)
 		c.Bool(&x.wanted)
+		c.Bool(&x.refused)
+		snapshot.Slice(c, &x.past, c.Uint64)
 		e.peerings[x.peer] = x
 	})
 	snapshot.Slice(c, &e.invited, c.Uint64)
 	if c.Reading() {
 		for _, p := range peerings {
 			e.at(p.id, p)
+			if p.state != apart {
+				e.engaged++
+			}
 			if p.stub != 0 {
 				e.stubs[p.stub] = p
 			}

@@ -114,13 +114,20 @@ type CloseChannel struct {
 	Peer address.Address
 }
 
-func (*Name) action()         {}
-func (*Transmit) action()     {}
-func (*Hold) action()         {}
-func (*Drop) action()         {}
-func (*Arrived) action()      {}
-func (*Settled) action()      {}
-func (*Preferred) action()    {}
-func (*StreamReset) action()  {}
-func (*Gap) action()          {}
-func (*CloseChannel) action() {}
+// RestartChannel asks for other paths for a data channel that was condemned (ICE restart). Only the deciding side says so.
+type RestartChannel struct {
+	Stub uint64
+	Peer address.Address
+}
+
+func (*Name) action()           {}
+func (*Transmit) action()       {}
+func (*Hold) action()           {}
+func (*Drop) action()           {}
+func (*Arrived) action()        {}
+func (*Settled) action()        {}
+func (*Preferred) action()      {}
+func (*StreamReset) action()    {}
+func (*Gap) action()            {}
+func (*CloseChannel) action()   {}
+func (*RestartChannel) action() {}

@@ -24,6 +24,7 @@ type carrier struct {
 	pausedUntil uint64 // relay: after a NOTICE
 	pings       []ping // not answered yet, the oldest first
 	nextPing    uint64 // not before
+	asked       bool   // one PING goes even where nothing flows
 	smallOK     bool   // a small PING was answered
 	largeOK     bool   // and a large one
 	streak      uint64 // answers in a row
@@ -184,6 +185,32 @@ func (c *carrier) wokenLate(t *Table) {
 	}
 }
 
+// NetworkChanged says that the own network is another one. What was proven on the old one proves nothing: channels are trusted
+// again once they answered. Hold-downs were about the old one and end.
+func (t *Table) NetworkChanged() {
+	for _, p := range t.inOrder() {
+		p.holdUntil = min(p.holdUntil, t.now)
+		for _, c := range p.channels {
+			c.intoDoubt(t, "network-changed")
+		}
+		t.askChannels(p)
+	}
+}
+
+// AskChannels probes the data channels to url now, whether anything flows or not.
+func (t *Table) AskChannels(url address.Address) {
+	if p := t.peers[url]; p != nil {
+		t.askChannels(p)
+	}
+}
+
+func (t *Table) askChannels(p *peer) {
+	for _, c := range p.channels {
+		c.asked, c.nextPing = true, 0
+		t.touch(p)
+	}
+}
+
 func (c *carrier) intoDoubt(t *Table, why string) {
 	if c.state != good {
 		return
@@ -202,6 +229,9 @@ func (c *carrier) condemn(t *Table) {
 		c.state, c.heldSince = held, t.now
 		c.smallOK, c.largeOK = false, false
 		p.why = "condemned"
+		if p.decides(t) {
+			t.act(&RestartChannel{Stub: c.stub, Peer: p.url})
+		}
 	}
 	c.streak, c.unanswered, c.silentSince = 0, 0, 0
 }
@@ -261,7 +291,7 @@ func (c *carrier) becomeGood(t *Table, why string) {
 
 // pingDue is when the next PING may go; 0: none is wanted now.
 func (c *carrier) pingDue(t *Table) uint64 {
-	if c.state != fresh && !c.peer.traffic(t) {
+	if c.state != fresh && !c.asked && !c.peer.traffic(t) {
 		return 0
 	}
 	return max(c.nextPing, t.now)
@@ -289,7 +319,7 @@ func (c *carrier) newPing(t *Table, large bool) (nonce uint32) {
 	if c.relay != nil && len(c.pings) >= 8 {
 		c.pings = c.pings[1:]
 	}
-	c.nextPing = t.now + t.numbers.Ping
+	c.nextPing, c.asked = t.now+t.numbers.Ping, false
 	p := ping{nonce: t.random.Nonce(), at: t.now, large: large, given: c.flight.given}
 	c.pings = append(c.pings, p)
 	if c.unanswered == 0 {

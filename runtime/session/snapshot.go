@@ -127,7 +127,7 @@ func (k *carrier) snapshot(c *snapshot.Codec) {
 	c.Int(&k.given.turn)
 	k.flight.snapshot(c)
 	c.Int(&k.unanswered)
-	for _, v := range []*bool{&k.blocked, &k.smallOK, &k.largeOK, &k.forgiven, &k.measured} {
+	for _, v := range []*bool{&k.blocked, &k.smallOK, &k.largeOK, &k.forgiven, &k.measured, &k.asked} {
 		c.Bool(v)
 	}
 	snapshot.Slice(c, &k.pings, func(p *ping) {

@@ -71,6 +71,9 @@ func (f *fields) effect(e engine.Effect) {
 	case *engine.AnswerPeer:
 		f.verb("answer-peer")
 		answerPeer(f, e)
+	case *engine.RestartPeer:
+		f.verb("restart-peer")
+		restartPeer(f, e)
 	case *engine.Routed:
 		f.verb("routed")
 		routed(f, e)
@@ -139,6 +142,8 @@ func newEffect(verb []byte) engine.Effect {
 		return new(engine.DialPeer)
 	case "answer-peer":
 		return new(engine.AnswerPeer)
+	case "restart-peer":
+		return new(engine.RestartPeer)
 	case "routed":
 		return new(engine.Routed)
 	case "path-changed":
@@ -288,6 +293,11 @@ func answerPeer(f *fields, e *engine.AnswerPeer) {
 	f.number("stub", &e.Stub)
 	f.address("peer", &e.Peer)
 	f.number("attempt", &e.Attempt)
+}
+
+func restartPeer(f *fields, e *engine.RestartPeer) {
+	f.number("stub", &e.Stub)
+	f.number("generation", &e.Generation)
 }
 
 func routed(f *fields, e *engine.Routed) {

@@ -50,6 +50,8 @@ func (f *fields) event(e engine.Event) {
 	case *engine.PeerListed:
 		f.verb("peer-listed")
 		peerListed(f, e)
+	case *engine.NetworkChanged:
+		f.verb("network-changed")
 	case *engine.DeliveryTaken:
 		f.verb("delivery-taken")
 		deliveryTaken(f, e)
@@ -112,6 +114,8 @@ func newEvent(verb []byte) engine.Event {
 		return new(engine.SignalReceived)
 	case "peer-listed":
 		return new(engine.PeerListed)
+	case "network-changed":
+		return new(engine.NetworkChanged)
 	case "delivery-taken":
 		return new(engine.DeliveryTaken)
 	case "delivery-refused":

@@ -24,6 +24,7 @@ const (
 	Answers    Verb = "answers"    // Node treats its answers badly. Count: percent. Mode: 0 lost, 1 late, 2 twice, 3 with a wrong job
 	Stop       Verb = "stop"       // data channels between Who and Whom stand still, then thaw. Mode 1: only towards Whom
 	Break      Verb = "break"      // Who's side of its data channels with Whom is closed
+	Roam       Verb = "roam"       // the network of Who is another one: its sockets and data channels lead nowhere, and nobody else is told. Mode 1: nor is Who
 	NoPath     Verb = "no-path"    // no data channel can be made between Who and Whom
 	Slow       Verb = "slow"       // listeners of Who take messages late. Mode 1: not at all until it is over. Mode 2: they refuse
 	Narrow     Verb = "narrow"     // what Who sends is limited to Size bytes a ms

@@ -8,7 +8,7 @@ import (
 // handlers do the actions of a plan.
 var handlers = map[Verb]func(w *World, a Action){
 	Post: doPost, Plain: doPlain, Kill: doKill, Close: doClose, Trap: doTrap, Freeze: doFreeze, Stall: doStall, Cut: doCut, Restart: doRestart,
-	Noise: doNoise, Answers: doAnswers, Stop: doStop, Break: doBreak, NoPath: doNoPath, Slow: doSlow, Narrow: doNarrow, Block: doBlock,
+	Noise: doNoise, Answers: doAnswers, Stop: doStop, Break: doBreak, NoPath: doNoPath, Roam: doRoam, Slow: doSlow, Narrow: doNarrow, Block: doBlock,
 	Move: doMove, Unregister: doUnregister, Lie: doLie, Stray: doStray, Explain: doExplain,
 }
 
@@ -199,10 +199,44 @@ func doBreak(w *World, a Action) {
 	}
 }
 
+// overdue is after how long a body finds out by itself that a socket leads nowhere.
+const overdue = 40_000
+
+func doRoam(w *World, a Action) {
+	b := w.bodies[a.Who]
+	if !b.alive {
+		return
+	}
+	for _, k := range b.sockets() {
+		k.die(false, false)
+		k.down.close()
+		w.after(halfOpen, func() { k.die(false, true) })
+		w.after(overdue, func() { k.die(true, true) })
+	}
+	for _, id := range b.stubOrder {
+		if c := b.stubs[id].channel; c != nil {
+			c.lose()
+		}
+	}
+	if a.Mode == 0 {
+		life := b.life
+		w.after(uint64(b.chance.between(0, 300)), func() {
+			if b.life == life {
+				b.tell(&engine.NetworkChanged{})
+			}
+		})
+	}
+}
+
 func doNoPath(w *World, a Action) {
 	p := w.pair(a.Who, a.Whom)
 	p.noPath = true
-	w.during(a, func() { p.noPath = false })
+	w.during(a, func() {
+		p.noPath = false
+		for _, c := range p.channels {
+			c.obey()
+		}
+	})
 }
 
 func doSlow(w *World, a Action) {

@@ -70,19 +70,22 @@ func (b *body) gotPlain(k *socket, m plain) {
 	b.tell(&engine.JSONReceived{JSON: b.numbers.plain, Stub: k.stub.id, From: m.from, To: m.to})
 }
 
-func (b *body) signalled(k *socket, from address.Address, kind string, attempt uint64, list []address.Address, c *channel) {
+func (b *body) signalled(k *socket, from address.Address, kind string, attempt uint64, list []address.Address, n *negotiation) {
 	if !b.hears(k) {
 		return
 	}
 	switch kind {
 	case "answer":
-		c.connect()
+		n.channel.connect()
+		return
+	case "reoffer", "reanswer":
+		b.renegotiated(kind, n)
 		return
 	case "list":
 		b.tell(&engine.PeerListed{Peer: from, Addresses: list})
 		return
 	case "offer":
-		b.offers[offerKey{from, attempt}] = c
+		b.offers[offerKey{from, attempt}] = n.channel
 	}
 	b.tell(&engine.SignalReceived{Peer: from, Kind: kind, Attempt: attempt})
 }

@@ -12,6 +12,7 @@ const (
 	iceDisconnected = 6_000
 	iceFailed       = 30_000
 	dialLimit       = 20_000
+	checking        = 60 // until a path that works is found
 )
 
 type pairKey struct{ low, high int }
@@ -34,6 +35,9 @@ type channel struct {
 	ends    [2]*end // low, high; the high one is nil until it answers
 	open    bool
 	closed  bool
+	losses  int  // how often an end changed its network: what was agreed on before is of no use
+	lost    bool // and no other paths were found since
+	agreed  bool // other paths are known to both ends, and may work yet
 }
 
 // end is one side of a channel.
@@ -70,7 +74,7 @@ func (b *body) dialPeer(e *engine.DialPeer) {
 	s.channel = c
 	c.pair.channels = append(c.pair.channels, c)
 	b.tellStub(s, engine.StatusInProgress, false, "")
-	b.sendSignal(e.Peer, "offer", e.Attempt, nil, c)
+	b.sendSignal(e.Peer, "offer", e.Attempt, nil, &negotiation{channel: c})
 	b.w.after(dialLimit, func() {
 		if !c.open {
 			c.fail("timed-out")
@@ -91,7 +95,7 @@ func (b *body) answerPeer(e *engine.AnswerPeer) {
 	c.ends[1] = &end{body: b, life: b.life, stub: s}
 	s.channel = c
 	b.tellStub(s, engine.StatusInProgress, false, "")
-	b.sendSignal(e.Peer, "answer", e.Attempt, nil, c)
+	b.sendSignal(e.Peer, "answer", e.Attempt, nil, &negotiation{channel: c})
 }
 
 // connect opens the channel once the answer has reached the dialler.
@@ -141,6 +145,66 @@ func (c *channel) send(from *stub, f []byte) {
 			}
 		})
 	}
+}
+
+// lose makes the channel carry nothing until its ends agree on other paths.
+func (c *channel) lose() {
+	if !c.open || c.closed {
+		return
+	}
+	c.losses++
+	c.lost, c.agreed = true, false
+	losses, w := c.losses, c.pair.w
+	c.obey()
+	w.after(iceDisconnected, func() {
+		if c.lost && c.losses == losses {
+			c.hint(engine.StatusDisconnected)
+		}
+	})
+	w.after(iceFailed, func() {
+		if c.lost && c.losses == losses {
+			c.fail("ice")
+		}
+	})
+}
+
+// restartPeer offers other paths for a channel. The answer finds the channel as it was, or it changed meanwhile.
+func (b *body) restartPeer(e *engine.RestartPeer) {
+	s := b.stub(e.Stub, "restart-peer")
+	if s == nil {
+		return
+	}
+	c := s.channel
+	if c == nil || c.ends[0].stub != s || !c.open {
+		b.w.fail("known-stub", "%s: restart-peer names stub %d, which is no open connection that it dialled", b.name, e.Stub)
+		return
+	}
+	b.sendSignal(s.peer, "reoffer", s.attempt, nil, &negotiation{c, c.losses})
+}
+
+// negotiation is what an offer or an answer is about.
+type negotiation struct {
+	channel *channel
+	losses  int
+}
+
+// renegotiated takes an offer or answer of other paths that came to b.
+func (b *body) renegotiated(kind string, n *negotiation) {
+	c := n.channel
+	if c.closed || c.losses != n.losses {
+		return
+	}
+	for _, e := range c.ends {
+		if e.gone || e.life != e.body.life {
+			return
+		}
+	}
+	if kind == "reoffer" {
+		b.sendSignal(c.ends[0].body.url, "reanswer", c.attempt, nil, n)
+		return
+	}
+	c.agreed = true
+	c.pair.w.after(checking, c.obey)
 }
 
 // leave closes one end; the other learns of it over the path, or by the silence.
@@ -226,13 +290,16 @@ func (c *channel) obey() {
 	if !c.open || c.closed {
 		return
 	}
+	if c.agreed && !c.pair.noPath && c.pair.stopped == [2]bool{} {
+		c.lost, c.agreed = false, false
+	}
 	for _, e := range c.ends {
 		stop := c.pair.stopped[0]
 		if e.body.index == c.pair.key.high {
 			stop = c.pair.stopped[1]
 		}
 		switch {
-		case stop:
+		case stop || c.lost:
 			e.in.stop()
 		case e.in.stopped:
 			e.in.thaw()
@@ -246,14 +313,18 @@ func (c *channel) obey() {
 
 func (p *pair) hint(status engine.Status) {
 	for _, c := range p.channels {
-		if !c.open || c.closed {
-			continue
-		}
-		for _, e := range c.ends {
-			if !e.gone && !e.hint && e.life == e.body.life && e.body.alive {
-				e.hint = true
-				e.body.tellStub(e.stub, status, false, "ice")
-			}
+		c.hint(status)
+	}
+}
+
+func (c *channel) hint(status engine.Status) {
+	if !c.open || c.closed {
+		return
+	}
+	for _, e := range c.ends {
+		if !e.gone && !e.hint && e.life == e.body.life && e.body.alive {
+			e.hint = true
+			e.body.tellStub(e.stub, status, false, "ice")
 		}
 	}
 }
@@ -264,7 +335,7 @@ type offerKey struct {
 }
 
 // sendSignal sends a signed signal by the node of the peer's domain, or of our own.
-func (b *body) sendSignal(peer address.Address, kind string, attempt uint64, list []address.Address, c *channel) {
+func (b *body) sendSignal(peer address.Address, kind string, attempt uint64, list []address.Address, n *negotiation) {
 	k := b.socketTo(peer.Domain())
 	if k == nil {
 		k = b.socketTo(b.domain)
@@ -278,6 +349,6 @@ func (b *body) sendSignal(peer address.Address, kind string, attempt uint64, lis
 		if !k.attached || to == nil {
 			return
 		}
-		to.down.send(900, func() { to.body.signalled(to, from, kind, attempt, list, c) })
+		to.down.send(900, func() { to.body.signalled(to, from, kind, attempt, list, n) })
 	})
 }

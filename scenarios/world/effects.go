@@ -66,7 +66,7 @@ func (b *body) do(e engine.Effect) {
 	case *engine.Release:
 		b.release(e)
 	case *engine.Signal:
-		if !slices.Contains([]string{"invite", "accept", "refuse", "bye", "list"}, e.Kind) {
+		if !slices.Contains([]string{"invite", "accept", "refuse", "bye", "list", "restart"}, e.Kind) {
 			b.w.fail("known-words", "%s sends a signal of kind %q", b.name, e.Kind)
 		}
 		b.sendSignal(e.Peer, e.Kind, e.Attempt, e.Addresses, nil)
@@ -74,6 +74,8 @@ func (b *body) do(e engine.Effect) {
 		b.dialPeer(e)
 	case *engine.AnswerPeer:
 		b.answerPeer(e)
+	case *engine.RestartPeer:
+		b.restartPeer(e)
 	case *engine.SessionReset:
 		b.w.log(history.Record{End: b.url.String(), Kind: history.Reset, Peer: e.Peer.String(), Session: e.Session})
 	case *engine.Gap:

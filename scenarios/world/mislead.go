@@ -42,7 +42,7 @@ func doStray(w *World, a Action) {
 		func() { b.tell(&engine.AnswerReceived{Msg: odd}) },
 		func() { b.tell(&engine.EndpointUnregistered{Address: address.MustParse("hyperty://nowhere/never")}) },
 		func() {
-			kind := pick(c, "invite", "accept", "refuse", "offer", "bye", "nonsense")
+			kind := pick(c, "invite", "accept", "refuse", "offer", "bye", "restart", "nonsense")
 			b.tell(&engine.SignalReceived{Peer: other, Kind: kind, Attempt: odd})
 		},
 		func() { b.tell(&engine.HandleNamed{Stub: odd, Handle: 7, Runtime: other}) },

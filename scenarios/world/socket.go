@@ -20,6 +20,10 @@ type socket struct {
 // dial opens a socket for a node stub and tells the machine how it went.
 func (b *body) dial(s *stub) {
 	n := b.w.node(s.domain)
+	if s.socket != nil { // a connection that is there ends
+		s.socket.die(false, true)
+		s.socket = nil
+	}
 	b.tellStub(s, engine.StatusInProgress, false, "")
 	s.dials++
 	dial := s.dials
