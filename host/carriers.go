@@ -66,6 +66,10 @@ func (l *loop) carry(effect engine.Effect) {
 		l.peers[e.Stub] = &peerStub{l.p2p.Dial(e.Peer, e.Attempt, l.sink(e.Stub)), e.Peer.String()}
 	case *engine.AnswerPeer:
 		l.peers[e.Stub] = &peerStub{l.p2p.Answer(e.Peer, e.Attempt, l.sink(e.Stub)), e.Peer.String()}
+	case *engine.RestartPeer:
+		if p := l.peers[e.Stub]; p != nil {
+			p.stub.Restart(e.Generation)
+		}
 	case *engine.Signal:
 		if err := l.p2p.Signal(e.Peer, e.Kind, e.Attempt, e.Addresses); err != nil {
 			l.problem(fmt.Sprintf("a signal %q to %s: %v", e.Kind, e.Peer, err))
@@ -174,6 +178,14 @@ func (l *loop) sink(number uint64) func(stubs.Event) {
 // BreakDirect closes all peer connections as a fault would, behind the machine's back. It is for tests and demonstrations:
 // messages go on by the Message Node, and new connections are made.
 func (r *Runtime) BreakDirect() { r.inbox.put(breakInput{}) }
+
+// NetworkChanged says that this machine's network is another one: paths and sockets are probed at once, and peer connections look for
+// other paths. A program that hears of it from its system says so; without, silence tells, seconds later.
+func (r *Runtime) NetworkChanged() { r.inbox.put(networkInput{}) }
+
+type networkInput struct{}
+
+func (networkInput) apply(l *loop) { l.tell(&engine.NetworkChanged{}) }
 
 type breakInput struct{}
 

@@ -37,6 +37,8 @@ type Options struct {
 	NoDirect bool
 	// ICEServers help to set up peer connections, instead of those that the node names. Not nil but empty: none.
 	ICEServers []ICEServer
+	// RelayOnly keeps peer connections to TURN servers: peers do not learn this machine's addresses.
+	RelayOnly bool
 	// Loopback makes peer connections within this machine only. It is for tests and for demonstrations without a network.
 	Loopback bool
 	// Module is hyroute.wasm, to run the machine under wazero. nil: the machine that is linked into this program.

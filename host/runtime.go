@@ -122,7 +122,7 @@ func (r *Runtime) begin(socket *stubs.Socket) error {
 	}
 	r.own = newEndpoint(r, own)
 	peers, err := p2p.New(p2p.Options{
-		Runtime: r.url, Key: r.options.Key, Send: r.sendSignal, Loopback: r.options.Loopback, Net: r.options.PeerNet,
+		Runtime: r.url, Key: r.options.Key, Send: r.sendSignal, Loopback: r.options.Loopback, RelayOnly: r.options.RelayOnly, Net: r.options.PeerNet,
 	})
 	if err != nil {
 		return err

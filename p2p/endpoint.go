@@ -31,6 +31,9 @@ const (
 	iceDisconnected = 5 * time.Second
 	// iceFailed is long, because failed is final and a path that was cut for ten seconds should come back by itself.
 	iceFailed = 60 * time.Second
+	// maxChecks is how often a path is tried, five times a second, before it counts as none: as long as the connection is not
+	// failed, a path that was cut when it was looked for must be found when it is back.
+	maxChecks = 5 * uint16((iceDisconnected+iceFailed)/time.Second)
 	// maxRTO bounds how long SCTP waits between two tries, and so how late it notices that a path is back.
 	maxRTO = 2500 * time.Millisecond
 	// receiveBuffer is what keeps a fast path full (measured on loopback: 256 KiB halves it, more than 4 MiB gains nothing).
@@ -49,6 +52,8 @@ type Options struct {
 	MaxConnections int
 	// Loopback keeps to addresses of this machine, without multicast DNS. It is for tests and for demonstrations without a network.
 	Loopback bool
+	// RelayOnly keeps to TURN servers: peers do not learn this machine's addresses, and nothing is tried that a strict network drops.
+	RelayOnly bool
 	// Net makes the sockets; nil means the system's. With it there is no multicast DNS.
 	Net transport.Net
 }
@@ -88,6 +93,7 @@ func New(o Options) (*Endpoint, error) {
 	s.SetSCTPMaxMessageSize(maxMessageSize)
 	s.SetSCTPRTOMax(maxRTO)
 	s.SetICETimeouts(iceDisconnected, iceFailed, keepAlive)
+	s.SetICEMaxBindingRequests(maxChecks)
 	s.SetICEMulticastDNSMode(ice.MulticastDNSModeQueryOnly)
 	s.LoggerFactory = &logging.DefaultLoggerFactory{Writer: io.Discard, DefaultLogLevel: logging.LogLevelDisabled}
 	if o.Loopback {
@@ -118,6 +124,21 @@ func (e *Endpoint) SetICEServers(list []stubs.ICEServer) {
 	e.mu.Unlock()
 }
 
+// configuration is what connections are made with now.
+func (e *Endpoint) configuration() webrtc.Configuration {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.configurationLocked()
+}
+
+func (e *Endpoint) configurationLocked() webrtc.Configuration {
+	c := webrtc.Configuration{ICEServers: e.servers}
+	if e.options.RelayOnly {
+		c.ICETransportPolicy = webrtc.ICETransportPolicyRelay
+	}
+	return c
+}
+
 // Dial makes a connection to peer and sends it an offer. sink gets the events of the stub: created, in-progress, then
 // live and frames, and at the end disconnected (it was live) or failed.
 func (e *Endpoint) Dial(peer address.Address, attempt uint64, sink func(stubs.Event)) *Stub {
@@ -140,10 +161,11 @@ func (e *Endpoint) start(peer address.Address, attempt uint64, sink func(stubs.E
 		low:      make(chan struct{}, 1),
 		closing:  make(chan struct{}),
 		done:     make(chan struct{}),
+		since:    time.Now(),
 	}
 	e.mu.Lock()
 	early := e.waiting.take(s.id)
-	s.configuration = webrtc.Configuration{ICEServers: e.servers}
+	s.configuration = e.configurationLocked()
 	switch {
 	case e.closed:
 		s.refusal = stubs.Changed{Status: stubs.Failed, Reason: "closed"}

@@ -26,7 +26,7 @@ const component = "p2p"
 // Incoming is a signal that verified.
 type Incoming struct {
 	Peer      address.Address
-	Kind      string // invite, accept, refuse, offer, answer, candidate, bye, list
+	Kind      string // invite, accept, refuse, offer, answer, candidate, restart, reoffer, reanswer, bye, list
 	Attempt   uint64
 	Addresses []address.Address // of a list
 }
@@ -34,7 +34,7 @@ type Incoming struct {
 // ForMachine says whether the machine wants to know of it. Answers and candidates are the endpoint's own matter, and a list
 // has an event of its own.
 func (i Incoming) ForMachine() bool {
-	return slices.Contains([]string{"invite", "accept", "refuse", "offer", "bye"}, i.Kind)
+	return slices.Contains([]string{"invite", "accept", "refuse", "offer", "bye", "restart"}, i.Kind)
 }
 
 type signalBody struct {
@@ -84,19 +84,19 @@ func (e *Endpoint) Receive(m message.Envelope) (Incoming, error) {
 func (e *Endpoint) use(in *Incoming, value string) error {
 	id := attemptOf{in.Peer, in.Attempt}
 	switch in.Kind {
-	case "invite", "accept", "refuse", "bye":
+	case "invite", "accept", "refuse", "bye", "restart":
 		return nil
 	case "list":
 		list, err := readList(value)
 		in.Addresses = list
 		return err
-	case "offer", "answer", "candidate":
+	case "offer", "answer", "candidate", "reoffer", "reanswer":
 	default:
 		return fmt.Errorf("p2p: a signal of unknown kind %q", in.Kind)
 	}
 	e.mu.Lock()
 	s := e.stubs[id]
-	if s == nil && in.Kind != "answer" && !e.closed {
+	if s == nil && (in.Kind == "offer" || in.Kind == "candidate") && !e.closed {
 		e.waiting.put(id, in.Kind, value)
 	}
 	e.mu.Unlock()
@@ -105,8 +105,8 @@ func (e *Endpoint) use(in *Incoming, value string) error {
 		return errors.New("p2p: an offer for a connection that exists")
 	case s != nil:
 		s.signalled(in.Kind, value)
-	case in.Kind == "answer":
-		return errors.New("p2p: an answer to no offer")
+	case in.Kind != "offer" && in.Kind != "candidate":
+		return fmt.Errorf("p2p: %q for a connection that is not there", in.Kind)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/pion/webrtc/v4"
 
@@ -37,14 +38,16 @@ type Stub struct {
 
 	// Only run's goroutine uses these.
 	connection *webrtc.PeerConnection
-	described  bool     // the peer's description is set
-	queued     []string // candidates before that
+	described  bool                      // the peer's description is set
+	queued     []webrtc.ICECandidateInit // candidates whose description is still to come
+	restarts   restarts
 
 	emitting sync.Mutex // one event at a time
 
 	mu      sync.Mutex
 	inbox   []func() error // what run has to do next; an error ends the stub
 	signals int            // that came in
+	since   time.Time      // when the stub was made
 	flow    flow
 	reports bool                // events may still go to the sink
 	leaving *webrtc.DataChannel // was live when Close was called
@@ -183,7 +186,8 @@ func (s *Stub) setUp() error {
 	s.connection, err = s.endpoint.api.NewPeerConnection(s.configuration)
 	if err != nil && len(s.configuration.ICEServers) > 0 {
 		s.emit(stubs.Complained{Text: "p2p: the node's ICE servers can not be used: " + err.Error()})
-		s.connection, err = s.endpoint.api.NewPeerConnection(webrtc.Configuration{})
+		s.configuration.ICEServers = nil
+		s.connection, err = s.endpoint.api.NewPeerConnection(s.configuration)
 	}
 	if err != nil {
 		return err
@@ -192,9 +196,10 @@ func (s *Stub) setUp() error {
 		return err
 	}
 	s.connection.OnICECandidate(func(c *webrtc.ICECandidate) {
-		if c != nil {
-			s.do(func() error { return s.sendCandidate(c.ToJSON()) })
+		if c == nil {
+			return
 		}
+		s.do(func() error { return s.sendCandidate(c.ToJSON()) })
 	})
 	s.connection.OnConnectionStateChange(func(state webrtc.PeerConnectionState) {
 		switch state {
@@ -204,7 +209,9 @@ func (s *Stub) setUp() error {
 			s.do(func() error { return &ended{"closed", errors.New("p2p: the peer closed the connection")} })
 		}
 	})
-	s.queued = s.early
+	for _, c := range s.early {
+		s.candidate(c)
+	}
 	if s.dials {
 		return s.sendOffer()
 	}
@@ -237,6 +244,10 @@ func (s *Stub) sendAnswer() error {
 }
 
 func (s *Stub) sendCandidate(c webrtc.ICECandidateInit) error {
+	if d := s.connection.LocalDescription(); d != nil {
+		ufrag := ufragOf(d.SDP)
+		c.UsernameFragment = &ufrag
+	}
 	text, err := json.Marshal(c)
 	if err != nil {
 		return err
@@ -244,34 +255,36 @@ func (s *Stub) sendCandidate(c webrtc.ICECandidateInit) error {
 	return s.send("candidate", string(text))
 }
 
+// send sends a signal. Without signalling nothing comes of an attempt; a connection that is up can do without.
 func (s *Stub) send(kind, value string) error {
-	if err := s.endpoint.send(s.id, kind, value); err != nil {
+	err := s.endpoint.send(s.id, kind, value)
+	s.mu.Lock()
+	live := s.flow.channel != nil
+	s.mu.Unlock()
+	if err != nil && !live {
 		return &ended{"no-signalling", err}
 	}
 	return nil
 }
 
-// signalled takes an answer or a candidate of the peer.
+// signalled takes a description or a candidate of the peer.
 func (s *Stub) signalled(kind, value string) {
-	s.mu.Lock()
-	s.signals++
-	tooMany := s.signals > maxCandidates
-	s.mu.Unlock()
-	if tooMany {
+	if s.tooMany() {
 		return
 	}
 	s.do(func() error {
-		if kind == "answer" {
-			if !s.dials || s.described {
-				return nil // a second answer changes nothing
+		switch kind {
+		case "candidate":
+			s.candidate(value)
+		case "answer":
+			if s.dials && !s.described { // a second answer changes nothing
+				return s.describe(webrtc.SDPTypeAnswer, value)
 			}
-			return s.describe(webrtc.SDPTypeAnswer, value)
+		case "reoffer", "reanswer":
+			if err := s.renegotiated(kind, value); err != nil {
+				s.complain(kind, err)
+			}
 		}
-		if !s.described {
-			s.queued = append(s.queued, value)
-			return nil
-		}
-		s.addCandidate(value)
 		return nil
 	})
 }
@@ -281,22 +294,7 @@ func (s *Stub) describe(kind webrtc.SDPType, sdp string) error {
 	if err := s.connection.SetRemoteDescription(webrtc.SessionDescription{Type: kind, SDP: sdp}); err != nil {
 		return &ended{"bad-description", fmt.Errorf("p2p: the %s of %s: %w", kind, s.id.peer, err)}
 	}
-	s.described = true
-	for _, c := range s.queued {
-		s.addCandidate(c)
-	}
-	s.queued = nil
+	s.described, s.restarts.ufrag = true, ufragOf(sdp)
+	s.flushCandidates()
 	return nil
-}
-
-// addCandidate takes one candidate. One that can not be used is no reason to give up: there are others.
-func (s *Stub) addCandidate(text string) {
-	var c webrtc.ICECandidateInit
-	err := json.Unmarshal([]byte(text), &c)
-	if err == nil {
-		err = s.connection.AddICECandidate(c)
-	}
-	if err != nil {
-		s.emit(stubs.Complained{Text: "p2p: a candidate of " + s.id.peer.String() + ": " + err.Error()})
-	}
 }

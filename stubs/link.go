@@ -46,13 +46,13 @@ func newLink(n *Node, s *Socket) *link {
 func (n *Node) emitMark(e Event) { n.config.Sink(e) }
 
 // run opens the runtime at the node and reads until the connection is over.
-func (l *link) run() Changed {
+func (l *link) run(ctx context.Context) Changed {
 	defer close(l.ended)
 	var err error
 	if l.proof, err = l.node.proof(l.socket); err != nil {
 		return Changed{Status: Failed, Reason: "bad-proof", Err: err}
 	}
-	stop := context.AfterFunc(l.node.ctx, l.socket.Close)
+	stop := context.AfterFunc(ctx, l.socket.Close)
 	defer stop()
 	l.node.running.Go(func() {
 		if err := l.queue.run(l.socket); err != nil {

@@ -41,6 +41,8 @@ type Node struct {
 	closed  bool
 	told    bool    // that it was created
 	busy    bool    // an attempt or a connection is under way
+	again   bool    // it is to be followed by another one at once
+	drop    func()  // ends it
 	first   *Socket // made before the stub
 	token   string  // of the last open
 	link    *link   // nil: not live
@@ -54,16 +56,22 @@ func NewNode(c NodeConfig, first *Socket) *Node {
 	return n
 }
 
-// Connect makes one attempt, unless one is under way or there is a connection. What comes of it is reported as Changed:
-// created the first time, in-progress, then live, disconnected (another attempt may succeed) or failed (none will).
+// Connect makes one attempt; one that is under way, or a connection that is there, ends without a word. What comes of it is reported
+// as Changed: created the first time, in-progress, then live, disconnected (another attempt may succeed) or failed (none will).
 func (n *Node) Connect() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.closed || n.busy {
+	if n.closed {
+		return
+	}
+	if n.busy {
+		n.again = true
+		n.drop()
 		return
 	}
 	n.busy = true
-	n.running.Go(n.run)
+	ctx := n.attempt()
+	n.running.Go(func() { n.run(ctx) })
 }
 
 // Close tells the node that this runtime goes away, and ends the stub.
@@ -104,8 +112,15 @@ func (n *Node) emit(e Event) {
 	}
 }
 
-// run is one attempt and the connection that comes of it.
-func (n *Node) run() {
+// attempt begins an attempt: what ends it, and what it does, come with it. The lock is held.
+func (n *Node) attempt() context.Context {
+	ctx, drop := context.WithCancel(n.ctx)
+	n.drop, n.again = drop, false
+	return ctx
+}
+
+// run makes attempts until one is not to be followed by another at once.
+func (n *Node) run(ctx context.Context) {
 	n.mu.Lock()
 	told := n.told
 	n.told = true
@@ -113,23 +128,32 @@ func (n *Node) run() {
 	if !told {
 		n.emit(Changed{Status: Created})
 	}
-	n.emit(Changed{Status: InProgress})
-	change := n.connect()
-	n.mu.Lock()
-	n.busy = false
-	n.mu.Unlock()
-	n.emit(change)
+	for {
+		n.emit(Changed{Status: InProgress})
+		change := n.connect(ctx)
+		n.mu.Lock()
+		n.drop()
+		again := n.again
+		if n.busy = again; again {
+			ctx = n.attempt()
+		}
+		n.mu.Unlock()
+		if !again {
+			n.emit(change)
+			return
+		}
+	}
 }
 
 // connect returns when the connection is over, or there was none.
-func (n *Node) connect() Changed {
+func (n *Node) connect(ctx context.Context) Changed {
 	n.mu.Lock()
 	s := n.first
 	n.first = nil
 	n.mu.Unlock()
 	if s == nil {
 		var err error
-		if s, err = Dial(n.ctx, n.config.URL, n.config.Dial); err != nil {
+		if s, err = Dial(ctx, n.config.URL, n.config.Dial); err != nil {
 			return dialFailed(err)
 		}
 	}
@@ -139,7 +163,7 @@ func (n *Node) connect() Changed {
 		return Changed{Status: Failed, Reason: "wrong-domain", Err: err}
 	}
 	l := newLink(n, s)
-	return l.run()
+	return l.run(ctx)
 }
 
 func dialFailed(err error) Changed {

@@ -44,7 +44,6 @@ func TestOpenIsSignedAndLiveAtOnce(t *testing.T) {
 		})
 		n, events := s.stub()
 		n.Connect()
-		n.Connect()
 		if c := status(t, events, Live); c.Resumed {
 			t.Error("resumed at the first open")
 		}
@@ -137,6 +136,36 @@ func TestReopen(t *testing.T) {
 		n.Connect()
 		if c := status(t, events, Live); c.Resumed {
 			t.Error("resumed though the token was refused")
+		}
+	})
+}
+
+// A socket of a network that is gone says nothing of its end: Connect does not wait for that.
+func TestConnectEndsWhatIsThere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		connections := 0
+		s := newScripted(t, func(p *peer) {
+			p.handshake(testDomain)
+			if connections++; connections == 1 {
+				p.open(taken)
+			} else if e, _ := p.read(); e.Type == message.ReOpen {
+				p.say(e.ID, message.Response, "mn:/session", e.From, `{"code":200}`)
+			}
+			p.drain()
+		})
+		n, events := s.stub()
+		n.Connect()
+		status(t, events, Live)
+		next[Opened](t, events)
+		n.Connect()
+		// No word of the one that ended.
+		if c := status(t, events, Live); !c.Resumed {
+			t.Error("not resumed")
+		}
+		n.Connect()
+		n.Connect()
+		if c := status(t, events, Live); !c.Resumed {
+			t.Error("not resumed")
 		}
 	})
 }

@@ -5,7 +5,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants } from "node:zlib";
 
@@ -67,6 +67,7 @@ try {
     const large = size.brotli > mostBundle;
     failed ||= large;
     row("hyroute.js", size, `at most ${mostBundle}${large ? ": TOO LARGE" : ""}`);
+    row("peer.js", measure(readFileSync(join(dirname(bundle), "peer.js"))), "beside it, where there are peer connections");
   }
 } finally {
   rmSync(folder, { recursive: true, force: true });

@@ -6,8 +6,10 @@ import type { Identity } from "./identity.ts";
 import type { Json } from "./json.ts";
 import type { Effect, Event } from "./lines.ts";
 import { NodeStub, type NodeStubOptions } from "./node-stub.ts";
-import { PeerStub } from "./peer-stub.ts";
+import type { PeerStub } from "./peer-stub.ts";
 import { Signalling } from "./signalling.ts";
+
+const loadPeerStub = () => import("./peer-stub.ts");
 
 /** What the carriers need. */
 export interface CarrierOptions {
@@ -21,6 +23,7 @@ export interface CarrierOptions {
   WebSocket: typeof WebSocket;
   RTCPeerConnection: typeof RTCPeerConnection | undefined;
   iceServers: RTCIceServer[] | undefined;
+  ice: RTCIceTransportPolicy | undefined;
   push(event: Event, payload?: Bytes): void;
   /** A JSON message that is neither answer, notification nor signal. */
   received(json: Json, stub: number): void;
@@ -67,7 +70,8 @@ interface Node {
 }
 
 interface Peer {
-  stub: PeerStub;
+  /** Absent while the code of it still loads. */
+  stub: PeerStub | undefined;
   peer: string;
   attempt: number;
   /** A signed goodbye, for when the page has no time to sign one. */
@@ -80,7 +84,7 @@ export type CarrierEffect = Extract<
   {
     verb:
       | "deploy-node-stub" | "connect-stub" | "close-stub" | "subscribe" | "unsubscribe" | "register-endpoint" | "refresh-endpoint"
-      | "unregister-endpoint" | "query-registry" | "name-handle" | "transmit" | "signal" | "dial-peer" | "answer-peer";
+      | "unregister-endpoint" | "query-registry" | "name-handle" | "transmit" | "signal" | "dial-peer" | "answer-peer" | "restart-peer";
   }
 >;
 
@@ -92,11 +96,13 @@ export class Carriers {
   readonly #signalling: Signalling;
   #first: FirstStub | undefined;
   #iceServers: RTCIceServer[] = [];
+  #partings: Promise<unknown> | undefined;
   #frames = 0;
 
   constructor(options: CarrierOptions) {
     this.#options = options;
     this.#first = options.first;
+    if (options.RTCPeerConnection) loadPeerStub().catch(() => undefined); // it is tried again when it is needed
     this.#signalling = new Signalling(options.identity, options.runtime, {
       push: options.push,
       send: (peer, text) => this.#nodeFor(peer)?.sendText(text),
@@ -148,13 +154,15 @@ export class Carriers {
       case "signal":
         return this.#signalling.send(effect.peer, effect.kind, effect.attempt, effect.kind === "list" ? JSON.stringify(effect.addresses) : "");
       case "dial-peer":
-        return this.#peerStub(effect).dial();
-      case "answer-peer": {
-        const early = this.#signalling.takeEarly(effect.peer, effect.attempt);
-        const stub = this.#peerStub(effect);
-        stub.answer(early.offer);
-        for (const candidate of early.candidates) stub.candidate(candidate);
-      }
+        return this.#peerStub(effect, (stub) => stub.dial());
+      case "answer-peer":
+        return this.#peerStub(effect, (stub) => {
+          const early = this.#signalling.takeEarly(effect.peer, effect.attempt);
+          stub.answer(early.offer);
+          for (const candidate of early.candidates) stub.signalled("candidate", candidate);
+        });
+      case "restart-peer":
+        return this.#peers.get(effect.stub)?.stub?.restart(effect.generation);
     }
   }
 
@@ -162,14 +170,14 @@ export class Carriers {
   hide(): void {
     for (const { stub, peer, bye } of this.#peers.values()) {
       if (bye) this.#nodeFor(peer)?.sendText(bye);
-      stub.fail("page-hidden");
+      stub?.fail("page-hidden");
     }
   }
 
   /** Closes all stubs. */
   async close(): Promise<void> {
     for (const number of [...this.#peers.keys(), ...this.#nodes.keys()]) this.#close(number);
-    await Promise.all([...this.#nodes.values()].map((node) => node.closing));
+    await Promise.all([this.#partings, ...[...this.#nodes.values()].map((node) => node.closing)]);
     await this.#first?.stub.close();
   }
 
@@ -208,7 +216,8 @@ export class Carriers {
   #close(number: number): void {
     const peer = this.#peers.get(number);
     this.#peers.delete(number);
-    peer?.stub.close();
+    const parting = peer?.stub?.close();
+    if (parting) this.#partings = Promise.all([this.#partings, parting]);
     const node = this.#nodes.get(number);
     if (!node || node.closing) return;
     node.closing = this.#signalling.drained().then(() => node.stub.close()).then(() => void this.#nodes.delete(number));
@@ -217,7 +226,7 @@ export class Carriers {
   #transmit(effect: Extract<Effect, { verb: "transmit" }>): void {
     const parts = effect.parts.map((part) => this.#options.slice(...part));
     if (effect.handle === 0) {
-      this.#peers.get(effect.stub)?.stub.send(frameOut([], effect.head, effect.pad, parts));
+      this.#peers.get(effect.stub)?.stub?.send(frameOut([], effect.head, effect.pad, parts));
     } else {
       this.node(effect.stub)?.send(frameOut(forwardPrefix(effect.handle), effect.head, effect.pad, parts));
     }
@@ -233,32 +242,42 @@ export class Carriers {
     return undefined;
   }
 
-  #peerStub({ stub: number, peer, attempt }: { stub: number; peer: string; attempt: number }): PeerStub {
-    const stub = new PeerStub({
-      RTCPeerConnection: this.#options.RTCPeerConnection!,
-      iceServers: this.#options.iceServers ?? this.#iceServers,
-      stub: number,
-      push: (event, payload) => {
-        this.#push(event, payload);
-        if (event.verb === "stub-changed" && (event.status === "failed" || event.status === "disconnected")) this.#peers.delete(number);
-      },
-      signal: (kind, value) => this.#signalling.send(peer, kind, attempt, value),
-      warn: this.#options.warn,
-    });
-    const entry: Peer = { stub, peer, attempt, bye: undefined };
+  // Pages that only use nodes need not load what peer connections take; others have it long before the module.
+  #peerStub({ stub: number, peer, attempt }: { stub: number; peer: string; attempt: number }, begin: (stub: PeerStub) => void): void {
+    const entry: Peer = { stub: undefined, peer, attempt, bye: undefined };
     this.#peers.set(number, entry);
+    const push = (event: Event, payload?: Bytes) => {
+      this.#push(event, payload);
+      if (event.verb === "stub-changed" && (event.status === "failed" || event.status === "disconnected")) this.#peers.delete(number);
+    };
+    loadPeerStub().then(
+      ({ PeerStub }) => {
+        if (this.#peers.get(number) !== entry) return; // closed meanwhile
+        entry.stub = new PeerStub({
+          RTCPeerConnection: this.#options.RTCPeerConnection!,
+          configuration: () => ({ iceServers: this.#options.iceServers ?? this.#iceServers, iceTransportPolicy: this.#options.ice }),
+          stub: number,
+          push,
+          signal: (kind, value) => this.#signalling.send(peer, kind, attempt, value),
+          warn: this.#options.warn,
+        });
+        begin(entry.stub);
+      },
+      (cause) => {
+        this.#options.warn({ code: "bad-input", text: "the code of peer connections could not be loaded", cause });
+        push({ verb: "stub-changed", stub: number, status: "failed", reason: "unsupported" });
+      },
+    );
     this.#signalling.sign(peer, "bye", attempt, "").then(
       (text) => (entry.bye = text),
       () => undefined,
     );
-    return stub;
   }
 
-  #describe(peer: string, attempt: number, kind: "answer" | "candidate", value: string): boolean {
+  #describe(peer: string, attempt: number, kind: string, value: string): boolean {
     for (const entry of this.#peers.values()) {
-      if (entry.peer !== peer || entry.attempt !== attempt) continue;
-      if (kind === "answer") entry.stub.answered(value);
-      else entry.stub.candidate(value);
+      if (entry.peer !== peer || entry.attempt !== attempt || !entry.stub) continue;
+      entry.stub.signalled(kind, value);
       return true;
     }
     return false;

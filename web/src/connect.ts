@@ -30,6 +30,8 @@ export interface ConnectOptions {
   seed?: Uint8Array;
   /** Servers that help to set up peer connections, instead of those that the node names. */
   iceServers?: RTCIceServer[];
+  /** `"relay"` keeps to TURN servers: peers do not learn this machine's addresses. */
+  ice?: RTCIceTransportPolicy;
   /** Gives up connecting. */
   signal?: AbortSignal;
   /** Hears of warnings from the start; `on("warning")` comes too late for the first ones. */
@@ -74,7 +76,7 @@ export async function connect(url: string | URL, options: ConnectOptions = {}): 
     const rtc = options.direct === false ? undefined : (options.RTCPeerConnection ?? globalThis.RTCPeerConnection);
     const nodes = new Map(Object.entries(options.nodes ?? {}));
     const me = new Runtime({
-      runtime, identity, domain, first, WebSocket: socket, RTCPeerConnection: rtc, iceServers: options.iceServers, emitter, trace: options.trace,
+      runtime, identity, domain, first, WebSocket: socket, RTCPeerConnection: rtc, iceServers: options.iceServers, ice: options.ice, emitter, trace: options.trace,
       address: options.name ?? identity.id,
       nodeUrl: (of) => (of === domain ? nodeUrl.href : (nodes.get(of) ?? `${nodeUrl.protocol}//${of}/ws`)),
     });

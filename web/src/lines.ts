@@ -38,7 +38,7 @@ export type Event =
   | { verb: "delivery-refused"; delivery: number; reason: string }
   | { verb: "explanation-asked"; job: number; from: string; to: string; wish?: "never" | undefined }
   | { verb: "restored"; wall: number; seed: string }
-  | { verb: "closing" | "time-passed" };
+  | { verb: "network-changed" | "closing" | "time-passed" };
 
 /** What the machine asks of a body (wasm/ABI.md, "Effects"). What is absent on the line is zero, empty or false here. */
 export type Effect =
@@ -62,6 +62,7 @@ export type Effect =
   | { verb: "give-up-answer" | "release"; msg: number }
   | { verb: "signal"; peer: string; kind: string; attempt: number; addresses: string[] }
   | { verb: "dial-peer" | "answer-peer"; stub: number; peer: string; attempt: number }
+  | { verb: "restart-peer"; stub: number; generation: number }
   | { verb: "routed"; from: string; to: string; by: By; stub: number; peer: string; reason: string; steps: number[] }
   | { verb: "path-changed"; peer: string; session: number; stub: number; path: Path; reason: string }
   | { verb: "session-reset"; peer: string; session: number; doubt: number; reason: string }

@@ -3,17 +3,20 @@ import type { Warning } from "./errors.ts";
 import { cutFrame } from "./frame.ts";
 import type { Event, Status } from "./lines.ts";
 import { Outflow } from "./outflow.ts";
+import { Restart } from "./restart.ts";
 
 const maxCandidates = 64;
+const farewell = 500;
 
 /** What a peer stub starts from. */
 export interface PeerStubOptions {
   RTCPeerConnection: typeof RTCPeerConnection;
-  iceServers: RTCIceServer[];
+  /** What connections are made with now: servers come and go, and their credentials expire. */
+  configuration(): RTCConfiguration;
   stub: number;
   push(event: Event, payload?: Bytes): void;
   /** Send a signal of this attempt to the peer. */
-  signal(kind: "offer" | "answer" | "candidate", value: string): void;
+  signal(kind: string, value: string): void;
   warn(warning: Warning): void;
 }
 
@@ -26,9 +29,11 @@ export class PeerStub {
   #connection: RTCPeerConnection | undefined;
   #channel: RTCDataChannel | undefined;
   #out: Outflow | undefined;
-  #described = false;
+  #ufrag: string | undefined; // of the paths that the peer described last; none yet
   #early: RTCIceCandidateInit[] = [];
   #live = false;
+  #waits = false; // for the answer
+  #restart: Restart | undefined;
 
   constructor(options: PeerStubOptions) {
     this.#options = options;
@@ -36,9 +41,10 @@ export class PeerStub {
 
   /** Makes a connection and sends the offer. */
   dial(): void {
+    this.#waits = true;
     this.#attempt(async (connection) => {
       await connection.setLocalDescription();
-      this.#options.signal("offer", connection.localDescription!.sdp);
+      this.#say(connection, "offer");
     });
   }
 
@@ -46,29 +52,28 @@ export class PeerStub {
   answer(offer: string | undefined): void {
     this.#attempt(async (connection) => {
       if (offer === undefined) throw new Error("no offer came with this attempt");
-      await this.#describe(connection, { type: "offer", sdp: offer });
+      await this.#describe(connection, "offer", offer);
       await connection.setLocalDescription();
-      this.#options.signal("answer", connection.localDescription!.sdp);
+      this.#say(connection, "answer");
     });
   }
 
-  /** Takes the answer to the offer. */
-  answered(sdp: string): void {
-    const connection = this.#connection;
-    if (!connection || this.#described) return;
-    this.#describe(connection, { type: "answer", sdp }).catch((cause) => this.#fail(connection, "bad-answer", cause));
+  /** Looks for other paths (ICE restart): for the side that dialled. */
+  restart(generation: number): void {
+    if (this.#ufrag !== undefined) this.#restart?.offer(generation);
   }
 
-  /** Takes a candidate of the peer; those before the description wait. */
-  candidate(text: string): void {
-    let candidate: RTCIceCandidateInit;
-    try {
-      candidate = JSON.parse(text);
-    } catch {
-      return;
+  /** Takes what the peer says of its paths. */
+  signalled(kind: string, value: string): void {
+    const connection = this.#connection;
+    if (!connection) return;
+    if (kind === "candidate") this.#candidate(value);
+    else if (kind !== "answer") {
+      if (this.#ufrag !== undefined) this.#restart!.take(kind, value);
+    } else if (this.#waits) {
+      this.#waits = false;
+      this.#describe(connection, "answer", value).catch((cause) => this.#fail(connection, "bad-answer", cause));
     }
-    if (this.#described) this.#add(candidate);
-    else if (this.#early.length < maxCandidates) this.#early.push(candidate);
   }
 
   /** Sends one session frame. What can not be sent is lost, as on any carrier. */
@@ -81,12 +86,23 @@ export class PeerStub {
     }
   }
 
-  /** Ends the connection. Nothing is reported any more. */
-  close(): void {
+  /** Ends the connection, once what was sent has arrived, or after half a second. Nothing is reported any more. */
+  async close(): Promise<void> {
     const connection = this.#connection;
-    this.#connection = undefined;
-    this.#out?.stop();
-    connection?.close();
+    const channel = this.#channel;
+    if (!connection) return;
+    this.#let(connection);
+    if (channel?.readyState === "open") {
+      // A connection that is closed throws away what is under way; a channel that is closed brings it there first. The event that says so
+      // may never come.
+      await new Promise<unknown>((resolve) => {
+        channel.onclose = resolve;
+        setTimeout(resolve, farewell);
+        channel.close();
+      });
+      channel.onclose = null;
+    }
+    connection.close();
   }
 
   /** Ends the connection and reports it, as if it had failed. */
@@ -98,12 +114,21 @@ export class PeerStub {
     this.#changed("in-progress");
     let connection: RTCPeerConnection;
     try {
-      connection = new this.#options.RTCPeerConnection({ iceServers: this.#options.iceServers });
+      connection = new this.#options.RTCPeerConnection(this.#options.configuration());
       this.#connection = connection;
+      this.#restart = new Restart(connection, {
+        offers: this.#waits,
+        configuration: this.#options.configuration,
+        describe: (type, sdp) => this.#describe(connection, type, sdp),
+        signal: this.#options.signal,
+        failed: (cause) => {
+          if (this.#connection) this.#options.warn({ code: "bad-input", text: "a peer connection could not be restarted", cause });
+        },
+      });
       this.#watch(connection, connection.createDataChannel("hyroute", { negotiated: true, id: 0 }));
     } catch (cause) {
       this.#connection?.close();
-      this.#connection = undefined;
+      this.#connection = this.#restart = undefined;
       this.#options.warn({ code: "bad-input", text: "no peer connection can be made", cause });
       this.#changed("failed", "unsupported");
       return;
@@ -129,15 +154,32 @@ export class PeerStub {
     };
   }
 
-  async #describe(connection: RTCPeerConnection, description: RTCSessionDescriptionInit): Promise<void> {
-    await connection.setRemoteDescription(description);
-    this.#described = true;
-    for (const candidate of this.#early.splice(0)) this.#add(candidate);
+  #say(connection: RTCPeerConnection, kind: string): void {
+    this.#options.signal(kind, connection.localDescription!.sdp);
   }
 
-  // A candidate that can not be used, such as a name that can not be resolved, must not end what others make possible.
-  #add(candidate: RTCIceCandidateInit): void {
-    this.#connection?.addIceCandidate(candidate).catch(() => undefined);
+  async #describe(connection: RTCPeerConnection, type: RTCSdpType, sdp: string): Promise<void> {
+    await connection.setRemoteDescription({ type, sdp });
+    this.#ufrag = /^a=ice-ufrag:(.*?)\r?$/m.exec(sdp)?.[1] ?? "";
+    for (const candidate of this.#early.splice(0)) this.#add(candidate, false);
+  }
+
+  #candidate(text: string): void {
+    try {
+      this.#add(JSON.parse(text), true);
+    } catch {
+      // What can not be read is none.
+    }
+  }
+
+  // A candidate belongs to one generation: one of another may wait for its description. One that can not be used, such as a name that
+  // can not be resolved, must not end what others make possible.
+  #add(candidate: RTCIceCandidateInit, wait: boolean): void {
+    if (this.#ufrag !== undefined && (candidate.usernameFragment ?? this.#ufrag) === this.#ufrag) {
+      this.#connection?.addIceCandidate(candidate).catch(() => undefined);
+    } else if (wait && this.#early.length < maxCandidates) {
+      this.#early.push(candidate);
+    }
   }
 
   #take(data: unknown): void {
@@ -158,10 +200,18 @@ export class PeerStub {
     this.#options.push({ verb: "stub-changed", stub: this.#options.stub, status, reason });
   }
 
+  // Lets go of the connection: nothing of it is heard any more, and nothing holds it.
+  #let(connection: RTCPeerConnection): void {
+    this.#connection = this.#restart = undefined;
+    this.#out?.stop();
+    connection.onicecandidate = connection.onconnectionstatechange = null;
+    const channel = this.#channel;
+    if (channel) channel.onopen = channel.onclose = channel.onmessage = channel.onbufferedamountlow = null;
+  }
+
   #fail(connection: RTCPeerConnection, reason: string, cause?: unknown): void {
     if (this.#connection !== connection) return;
-    this.#connection = undefined;
-    this.#out?.stop();
+    this.#let(connection);
     connection.close();
     if (cause) this.#options.warn({ code: "bad-input", text: `a peer connection ended: ${reason}`, cause });
     this.#changed(this.#live ? "disconnected" : "failed", reason);

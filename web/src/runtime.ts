@@ -55,6 +55,7 @@ export class Runtime implements AsyncIterable<Message> {
   readonly #claims = new Map<number, string>(); // registrations under way, by job
   readonly #explanations = new Map<number, { resolve: (value: Explanation) => void; reject: (error: Error) => void }>();
   readonly #own: Endpoint;
+  #network = network()?.type;
   #nextJson = 1;
   #nextExplanation = 1;
   #over: HyrouteError | undefined;
@@ -83,6 +84,8 @@ export class Runtime implements AsyncIterable<Message> {
     this.#own = this.register(parts.address);
     this.address = this.#own.address;
     globalThis.addEventListener?.("pagehide", this.#hide);
+    globalThis.addEventListener?.("online", this.#online);
+    network()?.addEventListener("change", this.#changed);
   }
 
   /** Hands over the machine with the line it was made from and the effects of its start. @internal */
@@ -168,6 +171,23 @@ export class Runtime implements AsyncIterable<Message> {
     return this.#own[Symbol.asyncIterator]();
   }
 
+  /**
+   * To be called where this environment does not notice by itself that its network is another one: paths and sockets are probed at
+   * once, and peer connections look for other paths. Pages notice.
+   */
+  networkChanged(): void {
+    if (!this.#over) this.#push({ verb: "network-changed" });
+  }
+
+  readonly #online = (): void => this.networkChanged();
+
+  // It also changes with each new guess of the speed.
+  readonly #changed = (): void => {
+    const type = network()?.type;
+    if (type !== this.#network) this.networkChanged();
+    this.#network = type;
+  };
+
   // The page goes away or is put away.
   readonly #hide = (): void => {
     this.#carriers.hide();
@@ -187,6 +207,8 @@ export class Runtime implements AsyncIterable<Message> {
     this.#inboxes.clear();
     this.#loop.stop();
     globalThis.removeEventListener?.("pagehide", this.#hide);
+    globalThis.removeEventListener?.("online", this.#online);
+    network()?.removeEventListener("change", this.#changed);
     await this.#carriers.close();
     this.#parts.identity.release();
   }
@@ -348,6 +370,11 @@ export class Runtime implements AsyncIterable<Message> {
     const [code, desc] = reason === "not-bound" ? [403, "the sender's address is not that of its runtime"] : [404, "nobody listens here"];
     this.#carriers.node(held.stub)?.sendJson({ id, type: "response", from: to, to: from, body: { code, desc, description: desc } });
   }
+}
+
+/** What some browsers tell of the network: https://wicg.github.io/netinfo/ */
+function network(): (EventTarget & { type?: string }) | undefined {
+  return (globalThis.navigator as { connection?: EventTarget & { type?: string } } | undefined)?.connection;
 }
 
 /** What a JSON message holds: the value in its body, or else the whole body. */

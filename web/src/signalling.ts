@@ -21,8 +21,8 @@ export interface SignallingHooks {
   push(event: Event): void;
   /** Send this to the node that reaches the peer. */
   send(peer: string, text: string): void;
-  /** A verified answer or candidate for the connection of that attempt. False: there is none (yet). */
-  describe(peer: string, attempt: number, kind: "answer" | "candidate", value: string): boolean;
+  /** What a verified peer says of its paths, for the connection of that attempt. False: there is none (yet). */
+  describe(peer: string, attempt: number, kind: string, value: string): boolean;
   warn(warning: Warning): void;
 }
 
@@ -103,6 +103,7 @@ export class Signalling {
       case "accept":
       case "refuse":
       case "bye":
+      case "restart":
         this.#hooks.push({ verb: "signal-received", peer, kind, attempt });
         return undefined;
       case "offer":
@@ -110,6 +111,8 @@ export class Signalling {
         this.#hooks.push({ verb: "signal-received", peer, kind, attempt });
         return undefined;
       case "answer":
+      case "reoffer":
+      case "reanswer":
         this.#hooks.describe(peer, attempt, kind, value);
         return undefined;
       case "candidate": {

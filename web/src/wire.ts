@@ -6,7 +6,7 @@ import type { Effect, Event, OpenLine } from "./lines.ts";
 
 // Keys whose value is not text. In events "reason" may be a number; effects have none of that.
 const kinds = new Map<string, string>();
-for (const key of "job stub expires handle pad msg session number frame offset length first last delivery json attempt doubt at size deadline answer wall now code".split(" ")) {
+for (const key of "job stub expires handle pad msg session number frame offset length first last delivery json attempt generation doubt at size deadline answer wall now code".split(" ")) {
   kinds.set(key, "number");
 }
 for (const key of "maybe resumed sessions plain direct".split(" ")) kinds.set(key, "flag");
