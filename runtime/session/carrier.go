@@ -31,12 +31,28 @@ type carrier struct {
 	trusted     uint64 // sending time of the newest answered PING
 	unanswered  int    // PINGs since the last answer
 	silentSince uint64 // sending time of the first of them
+	trial       trial  // of a relay; channels have that of their peer
+	absent      bool   // the node said that the peer is not there
 	doubtSince  uint64
 	heldSince   uint64
 	goodSince   uint64
 	forgiven    bool // its peer's failures were forgotten since it is good
 	srtt        uint64
 	measured    bool
+}
+
+// trial is what former failures cost.
+type trial struct {
+	fails     uint64 // how often the carrier was condemned lately
+	holdUntil uint64
+}
+
+// tried is the trial that counts for the carrier: a new channel to a peer begins with the failures of the one before.
+func (c *carrier) tried() *trial {
+	if c.relay != nil {
+		return &c.trial
+	}
+	return &c.peer.trial
 }
 
 type ping struct {
@@ -222,10 +238,10 @@ func (c *carrier) intoDoubt(t *Table, why string) {
 // condemn puts the channel out of use for a while that doubles with each failure.
 func (c *carrier) condemn(t *Table) {
 	p := c.peer
-	if c.state != held {
-		p.fails++
-		hold := uint64(1000) << min(p.fails-1, 16)
-		p.holdUntil = t.now + min(hold, t.numbers.MaxHold)
+	if x := c.tried(); c.state != held {
+		x.fails++
+		hold := uint64(1000) << min(x.fails-1, 16)
+		x.holdUntil = t.now + min(hold, t.numbers.MaxHold)
 		c.state, c.heldSince = held, t.now
 		c.smallOK, c.largeOK = false, false
 		p.why = "condemned"
@@ -239,6 +255,10 @@ func (c *carrier) condemn(t *Table) {
 // judge moves the channel to the state that its probes prove.
 func (c *carrier) judge(t *Table) {
 	n, p := &t.numbers, c.peer
+	if !c.judged() {
+		c.state = good
+		return
+	}
 	for len(c.pings) > 0 && t.now > c.pings[0].at+n.Lease {
 		c.streak = 0 // an answer would be too old to prove anything
 		c.pings = c.pings[1:]
@@ -247,9 +267,9 @@ func (c *carrier) judge(t *Table) {
 	switch c.state {
 	case good:
 		if !c.forgiven && t.now >= c.goodSince+n.Forgive {
-			p.fails, c.forgiven = 0, true
+			c.tried().fails, c.forgiven = 0, true
 		}
-		if p.traffic(t) && t.now > c.trusted+n.Lease {
+		if c.expected(t) && t.now > c.trusted+n.Lease {
 			c.intoDoubt(t, "lease-over")
 		}
 	case doubt:
@@ -261,7 +281,7 @@ func (c *carrier) judge(t *Table) {
 			c.becomeGood(t, "validated")
 			break
 		}
-		if c.state == held && p.traffic(t) && t.now >= max(c.heldSince, c.trusted)+n.Abandon {
+		if c.relay == nil && c.state == held && p.traffic(t) && t.now >= max(c.heldSince, c.trusted)+n.Abandon {
 			t.act(&CloseChannel{Stub: c.stub, Peer: p.url})
 			t.ChannelGone(c.stub, "abandoned")
 			break
@@ -275,14 +295,16 @@ func (c *carrier) judge(t *Table) {
 // valid says whether both ways of the channel are proven: small and large PINGs were answered, and after a failure three in a
 // row and the hold-down is over.
 func (c *carrier) valid(t *Table) bool {
-	if !c.smallOK || !c.largeOK || t.now > c.trusted+t.numbers.Lease {
+	large := c.largeOK || c.relay != nil // a node says so when a frame is too large
+	if !c.smallOK || !large || t.now > c.trusted+t.numbers.Lease {
 		return false
 	}
-	return c.peer.fails == 0 || c.streak >= 3 && t.now >= c.peer.holdUntil
+	x := c.tried()
+	return x.fails == 0 || c.streak >= 3 && t.now >= x.holdUntil
 }
 
 func (c *carrier) becomeGood(t *Table, why string) {
-	c.state, c.goodSince, c.forgiven = good, t.now, c.peer.fails == 0
+	c.state, c.goodSince, c.forgiven = good, t.now, c.tried().fails == 0
 	c.peer.why = why
 	for _, s := range c.peer.sessions {
 		s.rewind(c)
@@ -291,6 +313,9 @@ func (c *carrier) becomeGood(t *Table, why string) {
 
 // pingDue is when the next PING may go; 0: none is wanted now.
 func (c *carrier) pingDue(t *Table) uint64 {
+	if c.relay != nil {
+		return c.relayPingDue(t)
+	}
 	if c.state != fresh && !c.asked && !c.peer.traffic(t) {
 		return 0
 	}
@@ -329,7 +354,8 @@ func (c *carrier) newPing(t *Table, large bool) (nonce uint32) {
 	return p.nonce
 }
 
-// pingRelay measures the round trip of the relay while it is preferred and something is unseen.
+// pingRelay measures the round trip of the relay while it is preferred and something is unseen. Where there is another relay to go to, it
+// also proves it, as PINGs prove a channel.
 func (c *carrier) pingRelay(t *Table) {
 	if due := c.relayPingDue(t); due == 0 || due > t.now || !c.writable(t) {
 		return
@@ -340,6 +366,9 @@ func (c *carrier) pingRelay(t *Table) {
 func (c *carrier) relayPingDue(t *Table) uint64 {
 	if !c.open() || c.relay.blocked {
 		return 0
+	}
+	if c.judged() && (c.expected(t) || c.state != good && c.peer.traffic(t)) {
+		return max(c.nextPing, t.now, c.pausedUntil)
 	}
 	for _, s := range c.peer.sessions {
 		// The first round trip is measured by the first frame's own answer: no PING before the peer is known.
@@ -371,7 +400,8 @@ func (c *carrier) answered(t *Table, p ping) {
 	}
 	c.trusted = max(c.trusted, p.at)
 	c.flight.answered(t, p.given, took)
-	if c.relay != nil || took > t.numbers.Lease {
+	c.absent = false
+	if took > t.numbers.Lease {
 		return
 	}
 	c.unanswered, c.silentSince = 0, 0
@@ -400,7 +430,7 @@ func (c *carrier) wake(t *Table) uint64 {
 	traffic := p.traffic(t)
 	switch c.state {
 	case good:
-		if traffic {
+		if c.expected(t) {
 			at = earlier(at, c.trusted+n.Lease+1)
 		}
 		if !c.forgiven {
@@ -414,19 +444,22 @@ func (c *carrier) wake(t *Table) uint64 {
 		if c.unanswered >= n.CondemnPings {
 			at = earlier(at, c.silentSince+n.Condemn)
 		}
-		if p.fails > 0 && c.smallOK && c.largeOK && c.streak >= 3 && p.holdUntil > t.now {
-			at = earlier(at, p.holdUntil)
+		if x := c.tried(); x.fails > 0 && c.streak >= 3 && x.holdUntil > t.now {
+			at = earlier(at, x.holdUntil)
 		}
-		if c.state == held && traffic {
+		if c.relay == nil && c.state == held && traffic {
 			at = earlier(at, max(c.heldSince, c.trusted)+n.Abandon)
 		}
 	}
 	return at
 }
 
-// wakeRelay is the same for the relay.
+// wakeRelay is the same for a relay.
 func (c *carrier) wakeRelay(t *Table) uint64 {
 	at := c.relayPingDue(t)
+	if c.judged() {
+		at = c.wake(t)
+	}
 	if c.pausedUntil > t.now && c.open() {
 		at = earlier(at, c.pausedUntil)
 	}

@@ -9,13 +9,12 @@ import (
 type peer struct {
 	id        uint64
 	url       address.Address
-	relay     *carrier
+	relays    []*carrier // that of the peer's own domain first, once it is known
 	channels  []*carrier // the oldest first
 	sessions  []*Session
 	lastChunk uint64 // when a chunk last went or came
 	lively    bool   // a chunk ever went or came
-	fails     uint64 // how often a channel was condemned lately
-	holdUntil uint64
+	trial            // of its channels
 	bothGood  uint64 // since when two channels are good; 0: they are not
 	absent    bool   // the node said that there is no such runtime now
 	why       string // what changed the carriers last
@@ -24,11 +23,23 @@ type peer struct {
 	wakeAt    uint64
 }
 
-func (t *Table) peer(url address.Address, stub uint64) *peer {
+// peer is the one with that URL; home is the stub of its own domain's node.
+func (t *Table) peer(url address.Address, home uint64) *peer {
+	p := t.known(url)
+	if c := p.relayBy(t, home); p.relays[0] != c {
+		for i := len(p.relays) - 1; i > 0; i-- {
+			if p.relays[i] == c {
+				p.relays[i], p.relays[i-1] = p.relays[i-1], c
+			}
+		}
+	}
+	return p
+}
+
+func (t *Table) known(url address.Address) *peer {
 	p := t.peers[url]
 	if p == nil {
 		p = &peer{id: t.id(), url: url}
-		p.relay = &carrier{peer: p, relay: t.relay(stub)}
 		t.peers[url] = p
 	}
 	return p
@@ -151,9 +162,12 @@ func (p *peer) traffic(t *Table) bool {
 
 // present notes that the peer is there: what was held back goes at once.
 func (p *peer) present() {
-	if p.absent {
-		p.absent = false
-		p.relay.pausedUntil = 0
+	if !p.absent {
+		return
+	}
+	p.absent = false
+	for _, c := range p.relays {
+		c.absent, c.pausedUntil = false, 0
 	}
 }
 
@@ -167,14 +181,26 @@ func (t *Table) PeerBack(url address.Address) {
 
 func (p *peer) chunkMoved(t *Table) { p.lastChunk, p.lively = t.now, true }
 
-// choose computes, from scratch, which carriers sessions with that set use now: the preferred one first.
-func (p *peer) choose(set CarrierSet) (use [2]*carrier) {
+// carriers are those in use, the preferred one first.
+type carriers [3]*carrier
+
+func (u *carriers) has(c *carrier) bool {
+	for _, x := range u {
+		if x == c {
+			return true
+		}
+	}
+	return false
+}
+
+// choose computes, from scratch, which carriers sessions with that set use now.
+func (p *peer) choose(t *Table, set CarrierSet) carriers {
 	var doubtful *carrier
 	if set&Direct != 0 {
 		for i := len(p.channels) - 1; i >= 0; i-- {
 			switch c := p.channels[i]; c.state {
 			case good:
-				return [2]*carrier{c}
+				return carriers{c}
 			case doubt:
 				if doubtful == nil {
 					doubtful = c
@@ -183,9 +209,10 @@ func (p *peer) choose(set CarrierSet) (use [2]*carrier) {
 		}
 	}
 	if set&Relay == 0 {
-		return [2]*carrier{doubtful}
+		return carriers{doubtful}
 	}
-	return [2]*carrier{p.relay, doubtful}
+	first, second := p.chooseRelays(t)
+	return carriers{first, doubtful, second}
 }
 
 // decides says whether this side is the one that closes surplus channels: the lower runtime URL.
@@ -200,6 +227,9 @@ func (p *peer) prepare(t *Table) {
 		c.judge(t)
 	}
 	p.prune(t)
+	for _, c := range p.relays {
+		c.judge(t)
+	}
 	for _, s := range p.sessions {
 		s.chooseCarriers(t)
 	}
@@ -211,7 +241,9 @@ func (p *peer) conclude(t *Table) {
 		s.inquire(t)
 	}
 	// Probes come last: they find out whether what was just sent gets through.
-	p.relay.pingRelay(t)
+	for _, c := range p.relays {
+		c.pingRelay(t)
+	}
 	for _, c := range p.channels {
 		c.ping(t)
 	}
@@ -244,7 +276,10 @@ func (p *peer) prune(t *Table) {
 
 // wake is when flush has something to do by itself. 0: never.
 func (p *peer) wake(t *Table) uint64 {
-	at := p.relay.wakeRelay(t)
+	at := uint64(0)
+	for _, c := range p.relays {
+		at = earlier(at, c.wakeRelay(t))
+	}
 	for _, c := range p.channels {
 		at = earlier(at, c.wake(t))
 	}
@@ -263,7 +298,7 @@ func (p *peer) wake(t *Table) uint64 {
 // whyExpired is the cause of an expiry, as far as it is known.
 func (p *peer) whyExpired() Outcome {
 	switch {
-	case !p.relay.relay.live && len(p.channels) == 0:
+	case p.liveRelays() == 0 && len(p.channels) == 0:
 		return ExpiredNoNode
 	case p.absent:
 		return ExpiredNoRuntime

@@ -145,7 +145,7 @@ func (s *Session) transmit(t *Table, c *carrier, h *frame.Header, pad int, parts
 	}
 	c.flight.given += uint64(size)
 	c.spent(t, size)
-	if c == s.use[0] || c == s.use[1] || s.use[0] == nil {
+	if s.use.has(c) || s.use[0] == nil {
 		s.ackAt, s.ackChunks, s.ackBytes = 0, 0, 0
 		s.told = t.now
 		s.sayHello = false

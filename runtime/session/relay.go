@@ -65,11 +65,12 @@ func (t *Table) RelayOpened(stub uint64) {
 	r.live, r.blocked = true, false
 	r.forgetHandles()
 	for _, p := range t.behind(stub) {
-		p.relay.pings = nil
-		p.relay.pausedUntil = 0
-		p.relay.flight.lost()
+		c := p.findRelay(stub)
+		c.pings, c.pausedUntil, c.absent = nil, 0, false
+		c.state, c.trusted, c.unanswered, c.silentSince = good, t.now, 0, 0
+		c.flight.lost()
 		for _, s := range p.sessions {
-			s.rewind(p.relay)
+			s.rewind(c)
 			s.inquireNow(t)
 		}
 		t.touch(p)
@@ -88,7 +89,7 @@ func (t *Table) RelayGone(stub uint64) {
 func (t *Table) behind(stub uint64) []*peer {
 	var all []*peer
 	for _, p := range t.peers {
-		if p.relay.relay.stub == stub {
+		if p.findRelay(stub) != nil {
 			all = append(all, p)
 		}
 	}
@@ -154,15 +155,23 @@ func (t *Table) Notice(stub, handle, reason uint64) {
 			s.abandon(t, Legacy)
 		}
 	case frame.NoticeNoRuntime, frame.NoticeFull:
-		p.absent = reason == frame.NoticeNoRuntime
-		p.relay.flight.lost()
+		c := p.findRelay(stub)
+		if c == nil {
+			return
+		}
+		if reason == frame.NoticeNoRuntime {
+			c.away(t)
+		} else {
+			p.absent = false
+		}
+		c.flight.lost()
 		pause := t.numbers.MinRTO
 		for _, s := range p.sessions {
 			pause = max(pause, s.rtoLength(t))
-			s.rewind(p.relay)
+			s.rewind(c)
 		}
-		if p.relay.pausedUntil <= t.now {
-			p.relay.pausedUntil = t.now + pause
+		if c.pausedUntil <= t.now {
+			c.pausedUntil = t.now + pause
 		}
 	}
 }

@@ -37,8 +37,8 @@ type Session struct {
 	unseenCost  int
 	undoneCost  int
 	cursors     []cursor
-	use         [2]*carrier // in use now, the preferred one first
-	window      int         // the peer's
+	use         carriers
+	window      int // the peer's
 	largest     int
 	rto         uint64 // present length; 0: the least
 	rtoAt       uint64
@@ -139,11 +139,14 @@ func (s *Session) rewind(c *carrier) { s.cursor(c).at = s.seen }
 
 // chooseCarriers computes which carriers are in use. One that comes into use starts at what was seen.
 func (s *Session) chooseCarriers(t *Table) {
-	use := s.peer.choose(s.key.Set)
+	use := s.peer.choose(t, s.key.Set)
 	for _, c := range use {
-		if c != nil && c != s.use[0] && c != s.use[1] {
+		if c != nil && !s.use.has(c) {
 			s.rewind(c)
 			s.inquireNow(t)
+			if c.relay != nil && c.state == good {
+				c.trusted = max(c.trusted, t.now) // no PING went by it while it was not used
+			}
 		}
 	}
 	if use[0] != s.use[0] && use[0] != nil {
@@ -165,7 +168,7 @@ func (t *Table) Path(url address.Address, key Key) (stub uint64, direct, known b
 	if p == nil {
 		return 0, false, false
 	}
-	c := p.choose(key.Set)[0]
+	c := p.choose(t, key.Set)[0]
 	if c == nil {
 		return 0, false, false
 	}
@@ -194,7 +197,7 @@ func (s *Session) checkRTO(t *Table) {
 		}
 		s.rewind(c)
 		c.flight.lost()
-		if c.relay == nil {
+		if c.judged() {
 			c.intoDoubt(t, "timeout")
 		}
 	}

@@ -77,14 +77,22 @@ func (t *Table) snapshotPeer(c *snapshot.Codec, p *peer) {
 	c.Bool(&p.lively)
 	c.Bool(&p.absent)
 	c.String(&p.why)
-	var stub uint64
-	if c.Reading() {
-		p.relay = &carrier{peer: p}
-	} else {
-		stub = p.relay.relay.stub
-	}
-	c.Uint64(&stub)
-	p.relay.snapshot(c)
+	snapshot.Slice(c, &p.relays, func(k **carrier) {
+		var stub uint64
+		if c.Reading() {
+			*k = &carrier{peer: p}
+		} else {
+			stub = (*k).relay.stub
+		}
+		c.Uint64(&stub)
+		(*k).snapshot(c)
+		if c.Reading() {
+			if (*k).relay = t.findRelay(stub); (*k).relay == nil {
+				c.Fail(errReference)
+				(*k).relay = &relay{}
+			}
+		}
+	})
 	snapshot.Slice(c, &p.channels, func(k **carrier) {
 		if c.Reading() {
 			*k = &carrier{peer: p}
@@ -92,11 +100,6 @@ func (t *Table) snapshotPeer(c *snapshot.Codec, p *peer) {
 		(*k).snapshot(c)
 	})
 	if c.Reading() {
-		p.relay.relay = t.findRelay(stub)
-		if p.relay.relay == nil {
-			c.Fail(errReference)
-			return
-		}
 		t.peers[p.url] = p
 		for _, k := range p.channels {
 			t.channels[k.stub] = k
@@ -119,7 +122,7 @@ func (k *carrier) snapshot(c *snapshot.Codec) {
 	k.state = carrierState(state)
 	for _, v := range []*uint64{
 		&k.stub, &k.given.step, &k.pausedUntil, &k.nextPing, &k.streak, &k.trusted, &k.silentSince, &k.doubtSince, &k.heldSince,
-		&k.goodSince, &k.srtt,
+		&k.goodSince, &k.srtt, &k.trial.fails, &k.trial.holdUntil,
 	} {
 		c.Uint64(v)
 	}
@@ -127,7 +130,7 @@ func (k *carrier) snapshot(c *snapshot.Codec) {
 	c.Int(&k.given.turn)
 	k.flight.snapshot(c)
 	c.Int(&k.unanswered)
-	for _, v := range []*bool{&k.blocked, &k.smallOK, &k.largeOK, &k.forgiven, &k.measured, &k.asked} {
+	for _, v := range []*bool{&k.blocked, &k.smallOK, &k.largeOK, &k.forgiven, &k.measured, &k.asked, &k.absent} {
 		c.Bool(v)
 	}
 	snapshot.Slice(c, &k.pings, func(p *ping) {
@@ -254,25 +257,21 @@ func (f *flowTable) snapshot(c *snapshot.Codec) {
 	snapshot.Slice(c, &f.stale, c.Uint64)
 }
 
-// snapshotCarriers writes carriers by their place: the relay is 1, the channels are 2 and up, none is 0.
+// snapshotCarriers writes carriers by their place: relays from 1 on, then the channels; none is 0.
 func (s *Session) snapshotCarriers(c *snapshot.Codec) {
 	each := func(k **carrier) {
 		place := uint64(0)
-		if *k == s.peer.relay {
-			place = 1
-		}
-		for i, x := range s.peer.channels {
+		all := append(append([]*carrier(nil), s.peer.relays...), s.peer.channels...)
+		for i, x := range all {
 			if *k == x {
-				place = uint64(i) + 2
+				place = uint64(i) + 1
 			}
 		}
 		c.Uint64(&place)
 		switch {
 		case !c.Reading() || place == 0:
-		case place == 1:
-			*k = s.peer.relay
-		case place-2 < uint64(len(s.peer.channels)):
-			*k = s.peer.channels[place-2]
+		case place-1 < uint64(len(all)):
+			*k = all[place-1]
 		default:
 			c.Fail(errReference)
 		}

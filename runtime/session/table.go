@@ -172,8 +172,8 @@ func (t *Table) source(stub, handle uint64) (*peer, *carrier) {
 		return nil, nil
 	}
 	url := r.in[handle]
-	p := t.peer(url, stub)
-	return p, p.relay
+	p := t.known(url)
+	return p, p.relayBy(t, stub)
 }
 
 // Taken says that the listener took the message.
