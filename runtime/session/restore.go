@@ -38,10 +38,12 @@ func (t *Table) skipLives() {
 }
 
 func (p *peer) restored() {
-	*p.relay = carrier{peer: p, relay: p.relay.relay}
+	for _, c := range p.relays {
+		*c = carrier{peer: p, relay: c.relay, state: good}
+	}
 	p.channels = nil
 	p.lastChunk, p.lively = 0, false
-	p.fails, p.holdUntil, p.bothGood = 0, 0, 0
+	p.trial, p.bothGood = trial{}, 0
 	p.absent, p.why = false, "restored"
 }
 
@@ -59,7 +61,7 @@ func (s *Session) restoreSending(t *Table) {
 	s.knows, s.hello, s.helloAt = false, false, 0
 	s.over = false
 	s.old = len(s.queue)
-	s.cursors, s.use = nil, [2]*carrier{}
+	s.cursors, s.use = nil, carriers{}
 	s.rto, s.rtoAt, s.ask = 0, 0, inquiry{}
 	s.moveSeen(t, s.base)
 	if len(s.continues) == frame.MaxContinues {
