@@ -19,12 +19,14 @@ const defaultNode = "ws://localhost:8080/ws"
 type connection struct {
 	node, domain, name, key, module, trace string
 	relayOnly, loopback                    bool
+	nodes                                  map[string]string
 }
 
 func (o *connection) flags(c *cobra.Command, name string) {
 	f := c.Flags()
 	f.StringVar(&o.node, "node", defaultNode, "WebSocket `URL` of the Message Node")
 	f.StringVar(&o.domain, "domain", "", "the node's `domain`, where it is not the host of its URL")
+	f.StringToStringVar(&o.nodes, "nodes", nil, "further `domain=URL`s that may be talked to, and where their Message Nodes are")
 	f.StringVar(&o.name, name, "", "own `name`: the last part of the own address (default: made of the key)")
 	f.StringVar(&o.key, "key", "", "`file` with the own key, made if it is not there: keeps the own address the same (default: a new key)")
 	f.BoolVar(&o.relayOnly, "relay-only", false, "make no direct connections")
@@ -35,7 +37,7 @@ func (o *connection) flags(c *cobra.Command, name string) {
 
 // connect makes a runtime. closeTrace is to be called when the runtime is closed.
 func (o *connection) connect(ctx context.Context, listener host.Listener) (r *host.Runtime, closeTrace func() error, err error) {
-	options := host.Options{Name: o.name, Domain: o.domain, NoDirect: o.relayOnly, Loopback: o.loopback, Listener: listener}
+	options := host.Options{Name: o.name, Domain: o.domain, NoDirect: o.relayOnly, Loopback: o.loopback, Listener: listener, Nodes: o.nodes}
 	if o.key != "" {
 		if options.Key, err = identity.LoadOrNew(o.key); err != nil {
 			return nil, nil, err

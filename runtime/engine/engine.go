@@ -205,7 +205,7 @@ func (e *Engine) handle(ev Event) {
 	case *FrameReceived:
 		e.sessions.FrameReceived(ev.Stub, ev.Handle, ev.Frame, ev.Head, ev.Size)
 	case *HandleNamed:
-		if e.resolver.MayUse(ev.Runtime.Domain()) {
+		if e.vouches(ev.Stub, ev.Runtime.Domain()) {
 			e.sessions.HandleNamed(ev.Stub, ev.Handle, ev.Runtime)
 		}
 	case *NoticeReceived:

@@ -45,6 +45,13 @@ func (e *Engine) nodeOf(stub uint64) *node {
 	return nil
 }
 
+// vouches says whether the node of a stub is believed when it says that a frame is from a runtime of that domain: our own node is,
+// for all domains that may be used, and a foreign one for its own domain.
+func (e *Engine) vouches(stub uint64, domain string) bool {
+	n := e.nodeOf(stub)
+	return n != nil && e.resolver.MayUse(domain) && (n.domain == e.config.Runtime.Domain() || n.domain == domain)
+}
+
 func (e *Engine) stubChanged(ev *StubChanged) {
 	if n := e.nodeOf(ev.Stub); n != nil {
 		e.nodeChanged(n, ev)
