@@ -245,7 +245,7 @@ func (c *carrier) condemn(t *Table) {
 		c.state, c.heldSince = held, t.now
 		c.smallOK, c.largeOK = false, false
 		p.why = "condemned"
-		if p.decides(t) {
+		if c.relay == nil && p.decides(t) {
 			t.act(&RestartChannel{Stub: c.stub, Peer: p.url})
 		}
 	}

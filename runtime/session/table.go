@@ -90,6 +90,11 @@ func (t *Table) Advance(now uint64) {
 		for _, c := range p.channels {
 			c.wokenLate(t)
 		}
+		for _, c := range p.relays {
+			if c.judged() {
+				c.wokenLate(t)
+			}
+		}
 		t.touch(p)
 	}
 }
