@@ -6,11 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/hyroute/hyroute/e2e/notices"
 	"github.com/hyroute/hyroute/host"
 	"github.com/hyroute/hyroute/scenarios/history"
 )
@@ -143,8 +145,9 @@ func (e *end) connect(ctx context.Context, j joining) (string, error) {
 		PeerNet: e.sockets, Domain: j.Domain, Nodes: j.Nodes,
 		Listener: func(m *host.Message) { e.delivered(m, j.Tell) },
 	}
+	o.Trace = &notices.Writer{Log: e.log}
 	if j.Trace {
-		o.Trace = &e.trace
+		o.Trace = io.MultiWriter(o.Trace, &e.trace)
 	}
 	me, err := host.Connect(ctx, j.URL, o)
 	if err != nil {
@@ -269,10 +272,6 @@ func (e *end) happened(what host.Event) {
 			e.tell(event{Name: "connection"})
 		}
 		e.tell(event{Name: "peer", Text: what.Status})
-	case host.Reset:
-		e.log(history.Record{Kind: history.Reset, Peer: what.Peer})
-	case host.Gap:
-		e.log(history.Record{Kind: history.Gap, Peer: what.Peer})
 	}
 }
 

@@ -5,11 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"regexp"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/hyroute/hyroute/e2e/notices"
 	"github.com/hyroute/hyroute/host"
 	"github.com/hyroute/hyroute/scenarios/history"
 )
@@ -76,7 +78,7 @@ func enter(ctx context.Context, url string, begun time.Time) (*guest, error) {
 	}
 	g := &guest{begun: begun, sockets: s, met: make(chan struct{}), direct: make(chan struct{})}
 	met, direct := sync.OnceFunc(func() { close(g.met) }), sync.OnceFunc(func() { close(g.direct) })
-	g.me, err = host.Connect(ctx, url, host.Options{PeerNet: s, Trace: &g.trace, Listener: func(m *host.Message) {
+	g.me, err = host.Connect(ctx, url, host.Options{PeerNet: s, Trace: io.MultiWriter(&g.trace, &notices.Writer{Log: g.log}), Listener: func(m *host.Message) {
 		g.log(history.Record{Kind: history.Delivered, Message: m.Text(), From: m.From, To: m.To, Path: string(m.Path)})
 		met()
 	}})
@@ -88,15 +90,8 @@ func enter(ctx context.Context, url string, begun time.Time) (*guest, error) {
 	events := g.me.Events(watching)
 	g.running.Go(func() {
 		for e := range events {
-			switch e := e.(type) {
-			case host.PathChanged:
-				if e.Path == host.Direct {
-					direct()
-				}
-			case host.Reset:
-				g.log(history.Record{Kind: history.Reset, Peer: e.Peer})
-			case host.Gap:
-				g.log(history.Record{Kind: history.Gap, Peer: e.Peer})
+			if e, ok := e.(host.PathChanged); ok && e.Path == host.Direct {
+				direct()
 			}
 		}
 	})

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/hyroute/hyroute/e2e/notices"
 	"github.com/hyroute/hyroute/host"
 	"github.com/hyroute/hyroute/identity"
 	"github.com/hyroute/hyroute/scenarios/history"
@@ -27,7 +28,6 @@ type seat struct {
 	lock     sync.Mutex
 	network  *network
 	me       *host.Runtime
-	stop     context.CancelFunc
 	slowTill time.Time
 }
 
@@ -48,34 +48,22 @@ func (s *seat) live(ctx context.Context) error {
 	}
 	s.ledger.log(history.Record{Kind: history.Started, End: url.String()})
 	me, err := host.Connect(ctx, s.node, host.Options{
-		Key: s.key, Loopback: true, Dial: n.dial, PeerNet: n,
+		Key: s.key, Loopback: true, Dial: n.dial, PeerNet: n, Trace: &notices.Writer{End: url.String(), Log: s.ledger.log},
 		Listener: func(m *host.Message) { s.delivered(url.String(), m) },
 	})
 	if err != nil {
 		return err
 	}
-	watching, stop := context.WithCancel(context.Background())
-	events := me.Events(watching)
-	s.running.Go(func() {
-		for e := range events {
-			switch e := e.(type) {
-			case host.Reset:
-				s.ledger.log(history.Record{Kind: history.Reset, End: url.String(), Peer: e.Peer})
-			case host.Gap:
-				s.ledger.log(history.Record{Kind: history.Gap, End: url.String(), Peer: e.Peer})
-			}
-		}
-	})
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	s.network, s.me, s.stop = n, me, stop
+	s.network, s.me = n, me
 	return nil
 }
 
 // die ends the runtime: politely, or with all its sockets first, so that nobody is told.
 func (s *seat) die(politely bool) error {
 	s.lock.Lock()
-	n, me, stop := s.network, s.me, s.stop
+	n, me := s.network, s.me
 	s.me = nil
 	s.lock.Unlock()
 	if me == nil {
@@ -85,7 +73,6 @@ func (s *seat) die(politely bool) error {
 		n.kill()
 	}
 	err := me.Close()
-	stop()
 	s.running.Wait()
 	n.kill()
 	return err
