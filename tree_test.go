@@ -63,7 +63,7 @@ var mayImport = map[string][]string{
 
 	"scenarios": append([]string{"host"}, machine...),
 	"e2e":       append([]string{"identity", "stubs", "p2p", "host", "scenarios"}, machine...),
-	"e2e/soak":  append([]string{"identity", "stubs", "p2p", "host", "node", "scenarios", "e2e/notices"}, machine...),
+	"e2e/soak":  append([]string{"identity", "stubs", "p2p", "host", "node", "scenarios", "e2e"}, machine...),
 }
 
 // heavy are standard packages that the machine may not reach. time, os and math/rand because time, randomness and I/O
