@@ -269,15 +269,15 @@ func TestTraceCanBePlayedAgain(t *testing.T) {
 		if len(s.Blocks) < 20 {
 			t.Errorf("%d blocks", len(s.Blocks))
 		}
-		if err := s.Play(corpus.Native); err != nil {
+		if err := s.Play(corpus.Native()); err != nil {
 			t.Error(err)
 		}
 		if o.Module == nil {
 			return
 		}
-		err = s.Play(func(c engine.Config) (machine.Machine, []engine.Effect, error) {
+		err = s.Play(corpus.Maker{New: func(c engine.Config) (machine.Machine, []engine.Effect, error) {
 			return machine.Module(o.Module, c, machine.Options{CacheDir: cache})
-		})
+		}})
 		if err != nil {
 			t.Error(err)
 		}

@@ -211,6 +211,10 @@ func scenario(text string) []byte {
 			}
 		}
 		switch {
+		case in == "save\n":
+			out = append(out, "p\x00"...)
+		case in == "restore\n":
+			out = append(out, "q\x00"...)
 		case strings.HasPrefix(in, "open"):
 			out = append(out, "o"+in+"\x00"...)
 		case in != "":

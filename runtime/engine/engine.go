@@ -104,8 +104,8 @@ func (e *Engine) Step(now Instant, events ...Event) []Effect {
 	e.resolver.Advance(e.now)
 	e.sessions.Advance(e.now)
 	for _, ev := range events {
-		if e.closed {
-			break
+		if _, back := ev.(*Restored); e.closed && !back {
+			continue
 		}
 		e.handle(ev)
 		e.carryOut()

@@ -25,7 +25,7 @@ func load(t *testing.T) []*Scenario {
 
 func TestNative(t *testing.T) {
 	for _, s := range load(t) {
-		if err := s.Play(Native); err != nil {
+		if err := s.Play(Native()); err != nil {
 			t.Error(err)
 		}
 	}
@@ -103,6 +103,8 @@ func TestBadFilesAreRefused(t *testing.T) {
 		{"empty", "", "first block"},
 		{"no open", "# A sentence.\n\nat now=1\n----\n", "first block"},
 		{"two opens", good + "\nopen\n----\n", "begins with at"},
+		{"nothing saved", good + "\nrestore\n----\n", "nothing was saved"},
+		{"save with more", good + "\nsave\nat now=1\n----\n", "stands alone"},
 		{"no divider", "# A sentence.\n\nopen\n", "no ----"},
 		{"two dividers", good + "\nat now=1\n----\n----\n", "second ----"},
 		{"no input", good + "\n----\nwake\n", "without input"},
@@ -128,11 +130,11 @@ func TestPlaySeesADifference(t *testing.T) {
 			t.Fatalf("%s: a start without effects", s.Name)
 		}
 		s.Blocks[0].Output[0] += "0"
-		if err := s.Play(Native); err == nil {
+		if err := s.Play(Native()); err == nil {
 			t.Errorf("%s: a changed line was not seen", s.Name)
 		}
 		s.Blocks[0].Output = s.Blocks[0].Output[1:]
-		if err := s.Play(Native); err == nil {
+		if err := s.Play(Native()); err == nil {
 			t.Errorf("%s: a missing line was not seen", s.Name)
 		}
 	}

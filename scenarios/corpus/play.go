@@ -10,16 +10,24 @@ import (
 	"github.com/hyroute/hyroute/runtime/wire"
 )
 
-// Maker makes a machine and gives the effects of its start.
-type Maker func(engine.Config) (machine.Machine, []engine.Effect, error)
+// Maker makes machines: anew, with the effects of the start, or from a snapshot.
+type Maker struct {
+	New     func(engine.Config) (machine.Machine, []engine.Effect, error)
+	Restore func(snapshot []byte) (machine.Machine, error)
+}
 
 // Native makes the engine of this program.
-func Native(c engine.Config) (machine.Machine, []engine.Effect, error) { return machine.Linked(c) }
+func Native() Maker { return Maker{machine.Linked, machine.RestoreLinked} }
 
 // Wazero makes the module under wazero.
 func Wazero(wasm []byte) Maker {
-	return func(c engine.Config) (machine.Machine, []engine.Effect, error) {
-		return machine.Module(wasm, c, machine.Options{})
+	return Maker{
+		func(c engine.Config) (machine.Machine, []engine.Effect, error) {
+			return machine.Module(wasm, c, machine.Options{})
+		},
+		func(snapshot []byte) (machine.Machine, error) {
+			return machine.RestoreModule(wasm, snapshot, machine.Options{})
+		},
 	}
 }
 
@@ -67,21 +75,32 @@ func (s *Scenario) play(make Maker, answered func(*Block, []string) error) error
 	if err != nil {
 		return fmt.Errorf("%s:%d: %w", s.Name, s.Blocks[0].Line, err)
 	}
-	m, effects, err := make(config)
+	m, effects, err := make.New(config)
 	if err != nil {
 		return fmt.Errorf("%s:%d: %w", s.Name, s.Blocks[0].Line, err)
 	}
-	defer m.Close()
+	defer func() { m.Close() }()
+	var saved []byte
 	for i := range s.Blocks {
 		b := &s.Blocks[i]
-		if i > 0 {
-			now, events, err := d.Frame([]byte(strings.Join(b.Input, "\n") + "\n"))
-			if err != nil {
-				return fmt.Errorf("%s:%d: %w", s.Name, b.Line, err)
+		switch {
+		case i == 0:
+		case b.Input[0] == save:
+			effects = nil
+			saved, err = m.Snapshot()
+		case b.Input[0] == restore:
+			effects = nil
+			m.Close()
+			m, err = make.Restore(saved)
+		default:
+			var now engine.Instant
+			var events []engine.Event
+			if now, events, err = d.Frame([]byte(strings.Join(b.Input, "\n") + "\n")); err == nil {
+				effects, err = m.Step(now, events...)
 			}
-			if effects, err = m.Step(now, events...); err != nil {
-				return fmt.Errorf("%s:%d: %w", s.Name, b.Line, err)
-			}
+		}
+		if err != nil {
+			return fmt.Errorf("%s:%d: %w", s.Name, b.Line, err)
 		}
 		var got []string
 		for _, e := range effects {

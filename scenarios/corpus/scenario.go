@@ -15,7 +15,7 @@ import (
 type Block struct {
 	Line     int      // of the file: where the input begins
 	Comments []string // in front of the input
-	Input    []string // an open line, or a frame
+	Input    []string // an open line, a frame, or one of the words save and restore
 	Output   []string
 }
 
@@ -30,6 +30,12 @@ type Scenario struct {
 }
 
 const divider = "----"
+
+// What a block can say instead of a frame: take a snapshot, and go on with a new machine made of the last one.
+const (
+	save    = "save"
+	restore = "restore"
+)
 
 // note begins a comment that Format writes itself: what a header in hex says.
 const note = "#~ "
@@ -54,9 +60,18 @@ func Parse(name, text string) (*Scenario, error) {
 	if len(s.Blocks) == 0 || !strings.HasPrefix(s.Blocks[0].Input[0], "open") || len(s.Blocks[0].Input) != 1 {
 		return nil, fmt.Errorf("%s: the first block is not one open line", name)
 	}
+	saved := false
 	for _, b := range s.Blocks[1:] {
-		if !strings.HasPrefix(b.Input[0], "at ") {
-			return nil, fmt.Errorf("%s:%d: a block begins with at now=", name, b.Line)
+		switch first := b.Input[0]; {
+		case strings.HasPrefix(first, "at "):
+		case first != save && first != restore:
+			return nil, fmt.Errorf("%s:%d: a block begins with at now=, or is %s or %s", name, b.Line, save, restore)
+		case len(b.Input) > 1 || len(b.Output) > 0:
+			return nil, fmt.Errorf("%s:%d: %s stands alone", name, b.Line, first)
+		case first == restore && !saved:
+			return nil, fmt.Errorf("%s:%d: nothing was saved", name, b.Line)
+		default:
+			saved = true
 		}
 	}
 	return s, s.readHeader()

@@ -44,8 +44,9 @@ type message struct {
 }
 
 type delivery struct {
-	at   int
-	life life
+	at      int
+	life    life
+	dropped bool // and not handed over again: it does not count
 }
 
 // index is the history sorted by what the rules ask for.
@@ -100,6 +101,7 @@ func newIndex(records []Record) *index {
 	for i, r := range records {
 		x.add(i, r, x.at[i])
 	}
+	x.leaveOutDropped()
 	return x
 }
 
@@ -111,7 +113,10 @@ func (x *index) add(i int, r Record, at life) {
 		m.settled = append(m.settled, i)
 	case Delivered:
 		m := x.message(r.Message)
-		m.delivered = append(m.delivered, delivery{i, at})
+		if m.handedAgain(at) {
+			return
+		}
+		m.delivered = append(m.delivered, delivery{at: i, life: at})
 		s := stream{r.From, r.To, ""}
 		if m.posted >= 0 {
 			s = m.stream
@@ -123,12 +128,50 @@ func (x *index) add(i int, r Record, at life) {
 	case Refused:
 		m := x.message(r.Message)
 		m.refused = append(m.refused, i)
+	case Dropped:
+		x.message(r.Message).drop(at)
 	case Reset:
 		x.resets[r.End] = append(x.resets[r.End], i)
 	case Gap:
 		x.gaps[r.End] = append(x.gaps[r.End], i)
 	default:
 		x.blame(Malformed, i, "a record of no known kind")
+	}
+}
+
+// drop notes that the life ended before a listener took m.
+func (m *message) drop(at life) {
+	for i := range m.delivered {
+		if m.delivered[i].life == at {
+			m.delivered[i].dropped = true
+		}
+	}
+}
+
+// handedAgain says whether m is handed over again because the former life of its receiver did not take it: it keeps its place.
+func (m *message) handedAgain(at life) bool {
+	for i := range m.delivered {
+		if d := &m.delivered[i]; d.dropped && d.life == at {
+			d.dropped = false
+			return true
+		}
+	}
+	return false
+}
+
+// leaveOutDropped forgets deliveries that were dropped for good.
+func (x *index) leaveOutDropped() {
+	gone := map[int]bool{}
+	for _, m := range x.messages {
+		m.delivered = slices.DeleteFunc(m.delivered, func(d delivery) bool {
+			gone[d.at] = gone[d.at] || d.dropped
+			return d.dropped
+		})
+	}
+	for _, streams := range x.takes {
+		for s, ts := range streams {
+			streams[s] = slices.DeleteFunc(ts, func(t *taken) bool { return gone[t.at] })
+		}
 	}
 }
 

@@ -12,9 +12,10 @@ const (
 	Refused                   // a listener was handed Message and did not take it
 	Reset                     // the application was told: my stream to Peer started over
 	Gap                       // the application was told: the stream of Peer started over
+	Dropped                   // the life of this end ended while a listener had Message in hand and had not taken it
 )
 
-var kindNames = [...]string{"", "started", "posted", "settled", "delivered", "refused", "reset", "gap"}
+var kindNames = [...]string{"", "started", "posted", "settled", "delivered", "refused", "reset", "gap", "dropped"}
 
 func (k Kind) String() string {
 	if int(k) < len(kindNames) {
@@ -36,7 +37,7 @@ type Record struct {
 	At      uint64 // ms; compared only within one end, and over all ends for the summary of one clock
 	End     string // whose log: the runtime URL
 	Kind    Kind
-	Message string // posted, settled, delivered, refused: a name that no other message of the history has
+	Message string // posted, settled, delivered, refused, dropped: a name that no other message of the history has
 	From    string // posted, delivered, refused
 	To      string // posted, delivered, refused
 	Lane    string // posted: order is promised per (From, To, Lane)

@@ -64,7 +64,7 @@ func bless(all []*corpus.Scenario, names []string) error {
 		if len(names) > 0 && !slices.Contains(names, s.Name) {
 			continue
 		}
-		if err := s.Bless(corpus.Native); err != nil {
+		if err := s.Bless(corpus.Native()); err != nil {
 			return err
 		}
 		if err := s.Save(folder); err != nil {
@@ -80,7 +80,7 @@ func playAll(all []*corpus.Scenario, bodies []string, module string) error {
 		var err error
 		switch script := scripts[body]; {
 		case body == "native":
-			err = play(body, all, corpus.Native)
+			err = play(body, all, corpus.Native())
 		case body == "wazero":
 			var wasm []byte
 			if wasm, err = os.ReadFile(module); err == nil {

@@ -7,7 +7,7 @@ import (
 
 // handlers do the actions of a plan.
 var handlers = map[Verb]func(w *World, a Action){
-	Post: doPost, Plain: doPlain, Kill: doKill, Close: doClose, Trap: doTrap, Freeze: doFreeze, Stall: doStall, Cut: doCut, Restart: doRestart,
+	Post: doPost, Plain: doPlain, Kill: doKill, Crash: doCrash, Close: doClose, Trap: doTrap, Freeze: doFreeze, Stall: doStall, Cut: doCut, Restart: doRestart,
 	Noise: doNoise, Answers: doAnswers, Stop: doStop, Break: doBreak, NoPath: doNoPath, Roam: doRoam, Slow: doSlow, Narrow: doNarrow, Block: doBlock,
 	Move: doMove, Unregister: doUnregister, Lie: doLie, Stray: doStray, Explain: doExplain,
 }
@@ -66,6 +66,17 @@ func doKill(w *World, a Action) {
 	if !b.alive {
 		return
 	}
+	b.perish(a.Mode == 1)
+	w.during(a, func() {
+		if !b.alive {
+			b.start()
+		}
+	})
+}
+
+// perish ends a body. Nobody learns for a while that its sockets and channels are dead if they are half open.
+func (b *body) perish(halfOpenSockets bool) {
+	w := b.w
 	sockets := b.sockets()
 	var ends []*stub
 	for _, id := range b.stubOrder {
@@ -75,21 +86,16 @@ func doKill(w *World, a Action) {
 	}
 	b.die()
 	for _, k := range sockets {
-		k.die(false, a.Mode == 0)
+		k.die(false, !halfOpenSockets)
 		w.after(halfOpen, func() { k.die(false, true) })
 	}
 	for _, s := range ends {
-		if a.Mode == 0 {
+		if !halfOpenSockets {
 			s.channel.leave(s)
 		} else {
 			s.channel.vanish(s)
 		}
 	}
-	w.during(a, func() {
-		if !b.alive {
-			b.start()
-		}
-	})
 }
 
 func doClose(w *World, a Action) {

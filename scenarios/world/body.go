@@ -25,8 +25,11 @@ type body struct {
 	machine   machine.Machine
 	journal   []step // since the last snapshot
 	saved     []byte
-	started   uint64 // ms of the world at which the machine's clock began
-	clock     uint64 // latest time told
+	old       stored  // an earlier state, where the plan has old saves
+	steps     int     // in this life
+	doom      *doomed // nil: it does not die in its next step
+	started   uint64  // ms of the world at which the machine's clock began
+	clock     uint64  // latest time told
 	stalled   bool
 	stalls    int // counts stalls
 	frozen    int // how many freezes last
@@ -48,7 +51,8 @@ type body struct {
 	inFrames   map[uint64][]byte // of the frames in the inbox
 	plains     map[uint64]*plain
 	deliveries map[uint64]*handed
-	returned   map[uint64]bool // plain messages that their listener refused
+	inHand     map[uint64]string // messages that listeners have and the machine does not know to be taken, by delivery
+	returned   map[uint64]bool   // plain messages that their listener refused
 	stubs      map[uint64]*stub
 	stubOrder  []uint64
 	jobs       map[uint64]*job
@@ -143,23 +147,33 @@ func newBody(w *World, index int) *body {
 	return b
 }
 
-// start makes a machine with no memory.
-func (b *body) start() {
-	b.alive, b.closing, b.stalled, b.scheduled, b.forced = true, false, false, false, false
+// wallAtStart is the wall clock at time 0 of the world.
+const wallAtStart = 1_790_000_000_000
+
+// forgetVolatile forgets what dies with a body in any case.
+func (b *body) forgetVolatile() {
 	b.inbox, b.seen, b.told, b.journal, b.wake = nil, nil, nil, nil, 0
-	b.started, b.clock = b.w.now, 0
-	b.posts, b.order = map[uint64]*post{}, nil
+	b.wakeTurn++
 	b.held, b.heldBytes = map[uint64]map[uint64][]byte{}, 0
 	b.frames, b.inFrames = map[uint64][]byte{}, map[uint64][]byte{}
 	b.plains, b.deliveries, b.returned = map[uint64]*plain{}, map[uint64]*handed{}, map[uint64]bool{}
+	b.inHand = map[uint64]string{}
 	b.stubs, b.stubOrder = map[uint64]*stub{}, nil
 	b.jobs, b.jobOrder, b.asked = map[uint64]*job{}, nil, map[uint64]bool{}
 	b.offers, b.marked = map[offerKey]*channel{}, map[uint64]bool{}
+}
+
+// start makes a machine with no memory.
+func (b *body) start() {
+	b.alive, b.closing, b.stalled, b.scheduled, b.forced = true, false, false, false, false
+	b.started, b.clock = b.w.now, 0
+	b.posts, b.order = map[uint64]*post{}, nil
+	b.forgetVolatile()
 	b.numbers = numbers{}
 	p := b.w.plan.Bodies[b.index]
 	config := engine.Config{
 		Runtime: b.url,
-		Wall:    1_790_000_000_000 + b.w.now,
+		Wall:    wallAtStart + b.w.now,
 		Seed:    newChance(b.w.plan.Seed, b.name+strconv.Itoa(b.life)).next(),
 		Domains: p.Domains,
 		Direct:  p.Direct,
@@ -172,6 +186,7 @@ func (b *body) start() {
 	b.machine = m
 	b.w.log(history.Record{End: b.url.String(), Kind: history.Started})
 	b.save()
+	b.keepOld()
 	b.w.note(b, 0, nil, effects)
 	b.doAll(effects)
 	for _, e := range b.endpoints {
@@ -186,7 +201,7 @@ func (b *body) start() {
 func (b *body) die() {
 	b.alive = false
 	b.life++
-	b.inbox, b.seen, b.told = nil, nil, nil
+	b.inbox, b.seen, b.told, b.doom = nil, nil, nil, nil
 	if b.machine != nil {
 		_ = b.machine.Close()
 	}
@@ -254,6 +269,16 @@ func (b *body) step() {
 	b.w.steps++
 	b.journal = append(b.journal, step{now, events})
 	b.w.note(b, now, events, effects)
+	for _, e := range events {
+		if e, ok := e.(*engine.DeliveryTaken); ok {
+			delete(b.inHand, e.Delivery)
+		}
+	}
+	if d := b.doom; d != nil {
+		b.doAll(effects[:min(d.after-1, len(effects))])
+		b.crash(d.action)
+		return
+	}
 	b.doAll(effects)
 	b.frames = nil
 	b.mark(events)
@@ -266,6 +291,9 @@ func (b *body) step() {
 	}
 	if len(b.journal) >= 64 {
 		b.save()
+	}
+	if b.steps++; b.steps%oldSaveEvery == 0 {
+		b.keepOld()
 	}
 	if b.w.choose(choiceStep, 2) == 1 {
 		doKill(b.w, Action{Who: b.index, For: exploredDelay})

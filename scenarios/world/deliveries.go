@@ -125,6 +125,8 @@ func (b *body) handOver(h *handed, e *engine.Deliver, content []byte) {
 	kind := history.Delivered
 	if h.refuse != "" {
 		kind = history.Refused
+	} else if e.JSON == 0 {
+		b.inHand[e.Delivery] = id.String()
 	}
 	b.w.log(history.Record{
 		End: b.url.String(), Kind: kind, Message: id.String(), From: e.From.String(), To: e.To.String(), Path: e.Path, Session: e.Session,

@@ -125,11 +125,19 @@ func (g *generator) fault() {
 	who, whom := g.two()
 	a := Action{At: g.when(), Who: who, Whom: whom, Node: c.below(len(g.p.domains())), For: uint64(pick(c, 50, 500, 2000, 5000, 12_000, 35_000))}
 	a.Do = pick(c,
-		Kill, Kill, Close, Trap, Trap, Freeze, Freeze, Stall, Cut, Cut, Restart, Noise, Noise, Noise, Answers, Answers,
+		Kill, Crash, Crash, Crash, Close, Trap, Trap, Freeze, Freeze, Stall, Cut, Cut, Restart, Noise, Noise, Noise, Answers, Answers,
 		Stop, Stop, Stop, Break, NoPath, Roam, Slow, Slow, Narrow, Block, Move, Unregister, Lie, Stray, Stray, Explain, Plain)
 	switch a.Do {
 	case Kill, Restart, Lie, Stop, Roam:
 		a.Mode = c.below(2)
+	case Crash:
+		a.Mode, a.Count = pick(c, byCommit, byCommit, byLastAct, byOldSave), c.below(2)
+		if a.Mode == byCommit {
+			a.Size = c.below(6)
+		}
+		if c.percent(15) {
+			a.Every = 3_600_000
+		}
 	case Cut, Slow:
 		a.Mode = c.below(3)
 	case Noise:

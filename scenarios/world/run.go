@@ -77,7 +77,7 @@ func (w *World) run() {
 func (w *World) result() Result {
 	r := Result{Failure: w.failure, Hash: w.hash.Sum64(), Steps: w.steps, Records: w.records}
 	if w.failure == nil {
-		r.Summary = history.Check(w.records, w.judged()).Summary
+		r.Summary = w.verdict().Summary
 	}
 	return r
 }

@@ -13,22 +13,24 @@ import (
 
 // World is a plan being played.
 type World struct {
-	plan    *Plan
-	kit     Kit
-	now     uint64 // ms
-	planned schedule
-	bodies  []*body
-	nodes   []*node
-	pairs   map[pairKey]*pair
-	records []history.Record
-	failure *Failure
-	hash    hash.Hash64
-	line    []byte
-	trace   func(line []byte) // nil: nobody listens
-	steps   int
-	calm    bool     // the faults are over
-	rest    uint64   // how long the end takes, ms
-	chooser *chooser // nil: nothing is explored
+	plan     *Plan
+	kit      Kit
+	now      uint64 // ms
+	planned  schedule
+	bodies   []*body
+	nodes    []*node
+	pairs    map[pairKey]*pair
+	records  []history.Record
+	failure  *Failure
+	hash     hash.Hash64
+	line     []byte
+	trace    func(line []byte) // nil: nobody listens
+	steps    int
+	calm     bool     // the faults are over
+	oldSaves bool     // the plan has bodies that come back with an old save
+	rewound  bool     // one did: who compares what the ends saw would have to know what each of them forgot
+	rest     uint64   // how long the end takes, ms
+	chooser  *chooser // nil: nothing is explored
 }
 
 // Failure is a broken promise.
@@ -66,6 +68,9 @@ func (w *World) play(until uint64) {
 // newWorld builds all that is there before the first action.
 func newWorld(p *Plan, kit Kit) *World {
 	w := &World{plan: p, kit: kit, now: 1000, rest: restTime, pairs: map[pairKey]*pair{}, hash: fnv.New64a()}
+	for _, a := range p.Actions {
+		w.oldSaves = w.oldSaves || a.Do == Crash && a.Mode == byOldSave
+	}
 	for i, d := range p.domains() {
 		w.nodes = append(w.nodes, newNode(w, i, d))
 	}

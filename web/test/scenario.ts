@@ -35,11 +35,18 @@ function blocksOf(text: string): Block[] {
 export async function play(module: WebAssembly.Module, { name, text }: Scenario): Promise<string | undefined> {
   const blocks = blocksOf(text);
   if (!blocks[0]?.input[0]?.startsWith("open")) return `${name}: the first block is no open line`;
-  const door = await Door.make(module, 1);
+  let door = await Door.make(module, 1);
+  let saved: Uint8Array<ArrayBuffer> = new Uint8Array(0);
   for (const [i, { line, input, output }] of blocks.entries()) {
     const lines = input.map((one) => one + "\n").join("");
     let got: string[];
     try {
+      if (input[0] === "save") saved = door.snapshot();
+      if (input[0] === "restore") {
+        door = await Door.make(module, 1);
+        door.restore(saved);
+      }
+      if (input[0] === "save" || input[0] === "restore") continue;
       got = (i === 0 ? door.open(lines) : door.step(lines)).split("\n").slice(0, -1);
     } catch (error) {
       return `${name}:${line}: ${String(error)}`;
