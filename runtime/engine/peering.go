@@ -130,9 +130,7 @@ func (e *Engine) part(p *peering, why string) {
 	}
 	if p.state != apart {
 		e.engaged--
-		if p.past = append(p.past, p.attempt); len(p.past) > pastMost {
-			p.past = p.past[1:]
-		}
+		p.over()
 	}
 	p.state, p.stub, p.attempt, p.alarmAt, p.until, p.generation = apart, 0, 0, 0, 0, 0
 	e.resolver.SetPeer(p.peer, resolver.PeerStub{})
@@ -222,6 +220,16 @@ func (e *Engine) invitedBy(ev *SignalReceived) {
 	}
 	e.enter(p, accepted)
 	e.emit(&Signal{Peer: p.peer, Kind: "accept", Attempt: p.attempt})
+}
+
+// over notes that the attempt is over.
+func (p *peering) over() {
+	if p.state == apart {
+		return
+	}
+	if p.past = append(p.past, p.attempt); len(p.past) > pastMost {
+		p.past = p.past[1:]
+	}
 }
 
 func (p *peering) isPast(attempt uint64) bool {

@@ -26,10 +26,11 @@ func (e *Engine) restored(ev *Restored) {
 func (e *Engine) restoreNodes(wall uint64) {
 	renamed := map[uint64]uint64{}
 	for _, n := range e.nodes {
-		was := n.stub
-		n.stub = e.newStub()
-		renamed[was] = n.stub
-		n.live, n.failed, n.tries, n.liveSince, n.alarmAt = false, "", 0, 0, 0
+		was := *n
+		*n = node{
+			id: was.id, stub: e.newStub(), domain: was.domain, lostAt: e.now, waiting: was.waiting, bytes: was.bytes, watched: was.watched,
+		}
+		renamed[was.stub] = n.stub
 		e.resolver.SetNode(n.domain, n.stub)
 		e.emit(&DeployNodeStub{Stub: n.stub, Domain: n.domain})
 	}
@@ -76,11 +77,10 @@ func (e *Engine) restorePeerings() {
 	for f := range e.flights {
 		busy[f.peer] = true
 	}
-	e.stubs = map[uint64]*peering{}
+	e.stubs, e.engaged = map[uint64]*peering{}, 0
 	for _, p := range e.peerings {
-		p.state, p.stub, p.attempt, p.alarmAt = apart, 0, 0, 0
-		p.fails, p.held, p.upSince, p.until, p.tries = 0, 0, 0, 0, 0
-		p.wanted = p.sent && busy[p.peer]
+		p.over()
+		*p = peering{id: p.id, peer: p.peer, past: p.past, sent: p.sent, wanted: p.sent && busy[p.peer]}
 	}
 }
 

@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -30,6 +31,8 @@ func playBoth(t *testing.T, s *Scenario, anewEvery int) {
 	var decoder wire.Decoder
 	var packer wire.Packer
 	var unpacker wire.Unpacker
+	var saved []byte
+	restored := false
 	for i, b := range s.Blocks {
 		input := []byte(strings.Join(b.Input, "\n") + "\n")
 		if i == 0 {
@@ -38,6 +41,17 @@ func playBoth(t *testing.T, s *Scenario, anewEvery int) {
 			}
 			if _, err := text.Open(input); err != nil {
 				t.Fatalf("%s: %v", s.Name, err)
+			}
+			continue
+		}
+		if b.Input[0] == save {
+			saved = sameState(t, s, &text, &packed)
+			continue
+		}
+		if b.Input[0] == restore {
+			text, packed, restored = door.Door{}, door.Door{}, true
+			if err := errors.Join(text.Restore(saved), packed.Restore(saved)); err != nil {
+				t.Fatalf("%s:%d: %v", s.Name, b.Line, err)
 			}
 			continue
 		}
@@ -50,7 +64,8 @@ func playBoth(t *testing.T, s *Scenario, anewEvery int) {
 		if err != nil {
 			t.Fatalf("%s:%d: %v", s.Name, b.Line, err)
 		}
-		anew := anewEvery > 0 && i%anewEvery == 0
+		anew := restored || anewEvery > 0 && i%anewEvery == 0
+		restored = false
 		if anew {
 			unpacker.Forget()
 		}
@@ -66,6 +81,12 @@ func playBoth(t *testing.T, s *Scenario, anewEvery int) {
 			t.Fatalf("%s:%d: the packed door gives\n%s\nand not\n%s", s.Name, b.Line, got, want)
 		}
 	}
+	sameState(t, s, &text, &packed)
+}
+
+// sameState is the state of both.
+func sameState(t *testing.T, s *Scenario, text, packed *door.Door) []byte {
+	t.Helper()
 	left, err := text.Snapshot()
 	if err != nil {
 		t.Fatal(err)
@@ -74,4 +95,5 @@ func playBoth(t *testing.T, s *Scenario, anewEvery int) {
 	if err != nil || !bytes.Equal(left, right) {
 		t.Errorf("%s: the states differ (%v)", s.Name, err)
 	}
+	return slices.Clone(left)
 }
