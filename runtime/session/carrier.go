@@ -233,6 +233,9 @@ func (c *carrier) intoDoubt(t *Table, why string) {
 	}
 	c.state, c.doubtSince, c.nextPing = doubt, t.now, 0
 	c.peer.why = why
+	if why == "timeout" {
+		c.largeOK = false // small PINGs may get through where payload does not: they prove nothing any more
+	}
 }
 
 // condemn puts the channel out of use for a while that doubles with each failure.
@@ -328,7 +331,7 @@ func (c *carrier) ping(t *Table) {
 	if due == 0 || due > t.now {
 		return
 	}
-	c.sendPing(t, (c.state == fresh || c.state == held) && c.smallOK && !c.largeOK)
+	c.sendPing(t, c.relay == nil && c.state != good && c.smallOK && !c.largeOK)
 }
 
 func (c *carrier) sendPing(t *Table, large bool) {
@@ -417,7 +420,7 @@ func (c *carrier) answered(t *Table, p ping) {
 			c.nextPing = 0 // the large one follows at once
 		}
 	case doubt:
-		if p.at >= c.doubtSince {
+		if p.at >= c.doubtSince && (c.largeOK || c.relay != nil) {
 			c.becomeGood(t, "confirmed")
 		}
 	}

@@ -37,7 +37,7 @@ func (m *timed) runUntil(end uint64) {
 func (m *timed) chat(from int, every, end uint64) {
 	var post func()
 	post = func() {
-		m.ends[from].post(200, 60_000, "", 0)
+		m.ends[from].post(200, 120_000, "", 0)
 		m.arm(m.ends[from])
 		if m.now < end {
 			m.after(every, post)

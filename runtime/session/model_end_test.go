@@ -30,6 +30,7 @@ type modelEnd struct {
 	receipts []modelReceipt
 	wake     uint64
 	open     int // posted and not settled
+	moves    []Preferred
 }
 
 type modelMessage struct {
@@ -210,6 +211,8 @@ func (e *modelEnd) do(a Action) {
 		e.w.log(e, history.Record{End: e.url.String(), Kind: history.Reset, Peer: a.Peer.String(), Session: a.Session})
 	case *Gap:
 		e.w.log(e, history.Record{End: e.url.String(), Kind: history.Gap, Peer: a.Peer.String(), Session: a.Session})
+	case *Preferred:
+		e.moves = append(e.moves, *a)
 	case *CloseChannel:
 		e.w.closeChannel(e, a.Stub)
 	}
