@@ -9,7 +9,8 @@ import (
 	"github.com/hyroute/hyroute/runtime/engine"
 )
 
-// A Listener takes messages, one at a time and in order. A message counts as delivered when the call begins. While one is at
+// A Listener takes messages, one at a time and in order. A message counts as delivered when the call begins; with Options.Store, when it
+// returned. While one is at
 // work the next ones wait at their senders, in the end: what takes long belongs into a goroutine.
 type Listener func(*Message)
 
@@ -25,6 +26,8 @@ type Endpoint struct {
 	closed chan struct{}
 	once   sync.Once
 
+	inHand *Message // with a store: what Receive gave last
+
 	claimed chan struct{} // closed when the Domain Registry answered for the first time
 	code    uint64        // what it answered
 }
@@ -33,6 +36,13 @@ type Endpoint struct {
 type delivery struct {
 	number  uint64
 	message *Message
+}
+
+// takeHeld tells the machine that what Receive gave last was taken.
+func (l *loop) takeHeld(e *Endpoint) {
+	if m := e.hold(nil); m != nil && !m.taken.Swap(true) {
+		l.tell(&engine.DeliveryTaken{Delivery: m.delivery})
+	}
 }
 
 func newEndpoint(r *Runtime, a address.Address) *Endpoint {
@@ -92,6 +102,7 @@ func (in unregisterInput) apply(l *loop) {
 	}
 	delete(l.endpoints, e.address)
 	l.tell(&engine.EndpointUnregistered{Address: e.address})
+	l.takeHeld(e)
 	e.mu.Lock()
 	queue := e.queue
 	e.queue = nil
@@ -173,33 +184,90 @@ func (e *Endpoint) pop() (d delivery, ok bool) {
 	return d, true
 }
 
-// Receive takes the next message. It fails when ctx or the endpoint ends.
-func (e *Endpoint) Receive(ctx context.Context) (*Message, error) {
+// next waits for a message. It fails when ctx or the endpoint ends.
+func (e *Endpoint) next(ctx context.Context) (delivery, error) {
 	for {
 		select {
 		case <-e.closed:
-			return nil, &Error{Code: Closed, To: e.Address()}
+			return delivery{}, &Error{Code: Closed, To: e.Address()}
 		default:
 		}
 		if d, ok := e.pop(); ok {
-			e.runtime.inbox.put(takenInput(d.number))
-			return d.message, nil
+			return d, nil
 		}
 		select {
 		case <-e.ready:
 		case <-e.closed:
 		case <-ctx.Done():
-			return nil, contextError(ctx)
+			return delivery{}, contextError(ctx)
 		}
 	}
+}
+
+// take tells that a message was taken. With a store it waits until that is stored: nothing else is in hand before.
+func (e *Endpoint) take(m *Message) {
+	if m.taken.Swap(true) {
+		return
+	}
+	if e.runtime.options.Store == "" {
+		e.runtime.inbox.put(takenInput{m.delivery, nil})
+		return
+	}
+	stored := make(chan struct{})
+	if e.runtime.inbox.put(takenInput{m.delivery, stored}) {
+		select {
+		case <-stored:
+		case <-e.runtime.done:
+		}
+	}
+}
+
+// hold notes what Receive gives, where that counts only later, and gives what it gave before.
+func (e *Endpoint) hold(m *Message) (before *Message) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	before, e.inHand = e.inHand, m
+	return before
+}
+
+// handled tells that what Receive gave was taken.
+func (e *Endpoint) handled() {
+	if m := e.hold(nil); m != nil {
+		e.take(m)
+	}
+}
+
+// Receive takes the next message. It fails when ctx or the endpoint ends. With Options.Store, the message that it gave before counts as
+// handled then, and is confirmed to its sender; Message.Taken says so earlier.
+func (e *Endpoint) Receive(ctx context.Context) (*Message, error) {
+	e.handled()
+	d, err := e.next(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if e.runtime.options.Store == "" {
+		e.take(d.message)
+	} else {
+		e.hold(d.message)
+	}
+	return d.message, nil
 }
 
 // Messages takes messages one after the other, until ctx or the endpoint ends.
 func (e *Endpoint) Messages(ctx context.Context) iter.Seq[*Message] {
 	return func(yield func(*Message) bool) {
+		e.handled()
 		for {
-			m, err := e.Receive(ctx)
-			if err != nil || !yield(m) {
+			d, err := e.next(ctx)
+			if err != nil {
+				return
+			}
+			if e.runtime.options.Store == "" {
+				e.take(d.message)
+			}
+			more := yield(d.message)
+			e.take(d.message)
+			if !more {
 				return
 			}
 		}
@@ -216,9 +284,17 @@ func (e *Endpoint) Listen(listener Listener) {
 }
 
 // takenInput is the number of a delivery that was taken.
-type takenInput uint64
+type takenInput struct {
+	number uint64
+	stored chan struct{} // closed when it is stored; may be nil
+}
 
-func (in takenInput) apply(l *loop) { l.tell(&engine.DeliveryTaken{Delivery: uint64(in)}) }
+func (in takenInput) apply(l *loop) {
+	l.tell(&engine.DeliveryTaken{Delivery: in.number})
+	if in.stored != nil {
+		l.whenStored(func() { close(in.stored) })
+	}
+}
 
 // Receive takes the next message to the runtime's own address.
 func (r *Runtime) Receive(ctx context.Context) (*Message, error) { return r.own.Receive(ctx) }

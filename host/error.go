@@ -32,6 +32,7 @@ const (
 	Cancelled  Code = "cancelled" // the caller's context ended
 	NameTaken  Code = "name-taken"
 	Broken     Code = "module" // the machine broke
+	NotStored  Code = "store"  // Options.Store can not be used
 )
 
 var meanings = map[Code]string{
@@ -54,6 +55,7 @@ var meanings = map[Code]string{
 	NameTaken:          "the address belongs to another runtime",
 	Cancelled:          "the caller gave up",
 	Broken:             "the machine broke",
+	NotStored:          "the store can not be used",
 }
 
 // Error is why something failed.

@@ -22,7 +22,8 @@ const patience = time.Second
 type loop struct {
 	runtime *Runtime
 	machine machine.Machine
-	start   time.Time
+	keeper  *keeper   // nil: without a store
+	start   time.Time // when the machine's clock stood at 1
 	timer   *time.Timer
 	trace   *trace
 
@@ -63,6 +64,9 @@ func (l *loop) now() engine.Instant {
 func (l *loop) run(effects []engine.Effect) {
 	for _, e := range effects {
 		l.do(e)
+	}
+	for len(l.events) > 0 && !l.over {
+		l.step()
 	}
 	var batch []input
 	for !l.over {
@@ -114,9 +118,14 @@ func (l *loop) feed(events []engine.Event) {
 	switch {
 	case err == nil:
 		l.trace.answered(effects)
+		if err := l.keepStep(now, events); err != nil {
+			l.notKept(err)
+			return
+		}
 		for _, e := range effects {
 			l.do(e)
 		}
+		l.shorten()
 	case errors.As(err, &trap) && len(events) > 1:
 		// One of them is poison. The machine is as it was before them, so the others can be told one by one.
 		l.trace.trapped(err)
@@ -164,8 +173,12 @@ func (closeInput) apply(l *loop) {
 	}
 }
 
-// leave tells the machine that this runtime goes away, and ends the loop.
+// leave tells the machine that this runtime goes away, and ends the loop. With a store the runtime does not go away: it sleeps until its next life.
 func (l *loop) leave() {
+	if l.keeper != nil {
+		l.rest()
+		return
+	}
 	l.tell(&engine.Closing{})
 	for turns := 0; len(l.events) > 0 && turns < 8 && !l.over; turns++ {
 		l.step()
@@ -206,6 +219,9 @@ func (l *loop) shut() {
 	if err := l.machine.Close(); err != nil {
 		l.problem(err.Error())
 	}
+	if err := l.keeper.end(); err != nil {
+		l.problem(err.Error())
+	}
 	l.trace.end()
 	l.runtime.watchers.close()
 }
@@ -235,6 +251,7 @@ func (l *loop) deliver(e *engine.Deliver) {
 		l.tell(&engine.DeliveryRefused{Delivery: e.Delivery, Reason: string(NoListener)})
 		return
 	}
+	m.endpoint, m.delivery = endpoint, e.Delivery
 	endpoint.push(delivery{e.Delivery, m})
 }
 

@@ -3,6 +3,7 @@ package host
 import (
 	"encoding/json"
 	"fmt"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/hyroute/hyroute/runtime/message"
@@ -26,9 +27,20 @@ type Message struct {
 	Type string // what it is for in the JSON world ("create", "read", ...); mostly empty
 	Code uint64 // of an answer: 200 and the like, as in HTTP
 
-	content message.Content
-	plain   bool // it came as JSON, and so does the answer
-	runtime *Runtime
+	content  message.Content
+	plain    bool // it came as JSON, and so does the answer
+	runtime  *Runtime
+	endpoint *Endpoint
+	delivery uint64 // the machine's number
+	taken    atomic.Bool
+}
+
+// Taken says that the message was handled, so that it does not come again. It is needed only with Options.Store, where somebody wants
+// to say so before the listener returns or Receive is called again: it returns when that is stored.
+func (m *Message) Taken() {
+	if m.endpoint != nil {
+		m.endpoint.take(m)
+	}
 }
 
 // WantsReply says whether the sender waits for an answer.

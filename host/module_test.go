@@ -1,6 +1,7 @@
 package host
 
 import (
+	"fmt"
 	"os"
 	"sync"
 	"testing"
@@ -15,6 +16,13 @@ import (
 var cache string
 
 func TestMain(m *testing.M) {
+	if text := os.Getenv(lifeVariable); text != "" {
+		if err := live(text); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	var err error
 	if cache, err = os.MkdirTemp("", "hyroute"); err != nil {
 		panic(err)

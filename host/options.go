@@ -47,6 +47,15 @@ type Options struct {
 	ModuleCache string
 	// Trace gets all that the machine is told and answers, as a scenario: it can be played again.
 	Trace io.Writer
+	// Store is a folder in which this runtime keeps its key, its messages that wait, and where each session stands, so that its
+	// next life goes on where this one ended, however it ended: see Restored, and session.md in docs/protocol.md. One runtime at a time
+	// has a store. Empty: a runtime that ends is forgotten.
+	//
+	// With a store a message counts as delivered when its listener returned: what was being handled when the process died comes again,
+	// and nothing else does. What Receive gave counts when Receive is called again, or Close.
+	Store string
+	// SyncStore makes each step wait for the disk, so that a loss of power does no more harm than the death of the process.
+	SyncStore bool
 	// Dial opens TCP connections to nodes, as that of net.Dialer. nil: the system's.
 	Dial stubs.DialFunc
 	// PeerNet makes the sockets of peer connections. nil: the system's.

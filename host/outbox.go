@@ -1,7 +1,10 @@
 package host
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/hyroute/hyroute/runtime/engine"
@@ -37,6 +40,34 @@ func (in postInput) apply(l *loop) {
 		l.outbox.requests[p.request] = p.event.Msg
 	}
 	l.tell(&p.event)
+	if p.sent.stored != nil {
+		l.whenStored(p.inStore)
+	}
+}
+
+// remember takes a message of the former life.
+func (o *outbox) remember(p *posted) {
+	p.start, p.sent = o.runtime.options.Clock(), o.runtime.newSent(p)
+	o.posted[p.event.Msg] = p
+	if p.settled {
+		return
+	}
+	o.waiting++
+	if p.request != 0 {
+		o.requests[p.request] = p.event.Msg
+	}
+}
+
+// inOrder gives all in the order of posting.
+func (o *outbox) inOrder() []*posted {
+	all := slices.Collect(maps.Values(o.posted))
+	slices.SortFunc(all, func(a, b *posted) int { return cmp.Compare(a.event.Msg, b.event.Msg) })
+	return all
+}
+
+// unsettled are those of which the sender does not know what became of them, in the order of posting.
+func (o *outbox) unsettled() []*posted {
+	return slices.DeleteFunc(o.inOrder(), func(p *posted) bool { return p.settled })
 }
 
 // abandoned is a message that nobody waits for any more.
@@ -147,6 +178,7 @@ func (o *outbox) rejectAll(code Code, cause error) {
 func (o *outbox) done(p *posted) {
 	p.settled = true
 	o.waiting--
+	p.inStore()
 	close(p.sent.done)
 	if p.request != 0 {
 		delete(o.requests, p.request)

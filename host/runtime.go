@@ -42,10 +42,13 @@ type Runtime struct {
 	closing  atomic.Bool
 	done     chan struct{}
 	loop     *loop
+	restored []*Restored
 }
 
 // Connect makes a runtime that is reached through the Message Node at nodeURL. It returns when the node said who it is; or, if
 // it can not be reached, with the domain of the options or else the host name of the URL, and goes on trying.
+//
+// With Options.Store it goes on where the former life of this runtime ended; a store that can not be used is a NotStored.
 //
 // The error is an *Error, or that of ctx. A server that is no such node is an error, and so is a node of another domain.
 func Connect(ctx context.Context, nodeURL string, o Options) (*Runtime, error) {
@@ -56,6 +59,10 @@ func Connect(ctx context.Context, nodeURL string, o Options) (*Runtime, error) {
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
+	kept, before, err := o.openStore()
+	if err != nil {
+		return nil, err
+	}
 	if o.Key == nil {
 		if o.Key, err = identity.New(); err != nil {
 			return nil, err
@@ -63,6 +70,7 @@ func Connect(ctx context.Context, nodeURL string, o Options) (*Runtime, error) {
 	}
 	socket, domain, away, err := findDomain(ctx, u, &o)
 	if err != nil {
+		kept.end()
 		return nil, err
 	}
 	r := &Runtime{options: o, node: u, domain: domain, inbox: newInbox(), done: make(chan struct{})}
@@ -70,7 +78,8 @@ func Connect(ctx context.Context, nodeURL string, o Options) (*Runtime, error) {
 	if away != nil {
 		r.watchers.tell(NodeChanged{Domain: domain, Status: stubs.Disconnected.String(), Reason: "unreachable", Err: away})
 	}
-	if err := r.begin(socket); err != nil {
+	if err := r.begin(socket, kept, before); err != nil {
+		kept.end()
 		if socket != nil {
 			socket.Close()
 		}
@@ -107,7 +116,7 @@ func findDomain(ctx context.Context, u *url.URL, o *Options) (socket *stubs.Sock
 }
 
 // begin makes the machine, and starts the loop.
-func (r *Runtime) begin(socket *stubs.Socket) error {
+func (r *Runtime) begin(socket *stubs.Socket, kept *keeper, before *former) error {
 	var err error
 	if r.url, err = r.options.Key.RuntimeURL(r.domain); err != nil {
 		return &Error{Code: BadAddress, Err: err}
@@ -128,24 +137,16 @@ func (r *Runtime) begin(socket *stubs.Socket) error {
 		return err
 	}
 	peers.SetICEServers(r.options.ICEServers)
-	var seed [8]byte
-	rand.Read(seed[:]) // never fails
-	start := r.options.Clock()
-	config := engine.Config{
-		Runtime: r.url, Wall: uint64(start.UnixMilli()), Seed: binary.BigEndian.Uint64(seed[:]),
-		Domains: slices.Sorted(maps.Keys(r.options.Nodes)), Direct: !r.options.NoDirect,
-	}
-	m, effects, err := r.options.machine(config)
-	if err != nil {
-		return fmt.Errorf("host: make the machine: %w", err)
-	}
 	r.loop = &loop{
-		runtime: r, machine: m, start: start, timer: time.NewTimer(0), trace: newTrace(r.options.Trace, config, effects),
-		outbox: newOutbox(r), held: held{}, endpoints: map[address.Address]*Endpoint{}, plain: map[uint64]plainIn{},
-		claims: map[uint64]*Endpoint{}, explanations: map[uint64]chan Explanation{},
-		nodes: map[uint64]*nodeStub{}, peers: map[uint64]*peerStub{}, p2p: peers, first: socket,
+		runtime: r, keeper: kept, timer: time.NewTimer(0), outbox: newOutbox(r), held: held{},
+		endpoints: map[address.Address]*Endpoint{}, plain: map[uint64]plainIn{}, claims: map[uint64]*Endpoint{},
+		explanations: map[uint64]chan Explanation{}, nodes: map[uint64]*nodeStub{}, peers: map[uint64]*peerStub{}, p2p: peers, first: socket,
 	}
 	r.loop.timer.Stop()
+	effects, err := r.loop.awake(before)
+	if err != nil {
+		return err
+	}
 	go func() {
 		defer close(r.done)
 		r.loop.run(effects)
@@ -153,6 +154,41 @@ func (r *Runtime) begin(socket *stubs.Socket) error {
 		r.loop.shut()
 	}()
 	return nil
+}
+
+// awake makes the machine: that of the former life, or a new one with the effects of its start.
+func (l *loop) awake(before *former) ([]engine.Effect, error) {
+	var seed [8]byte
+	rand.Read(seed[:]) // never fails
+	o := &l.runtime.options
+	now := o.Clock()
+	config := engine.Config{
+		Runtime: l.runtime.url, Wall: wallOf(now), Seed: binary.BigEndian.Uint64(seed[:]),
+		Domains: slices.Sorted(maps.Keys(o.Nodes)), Direct: !o.NoDirect,
+	}
+	if before != nil {
+		// The machine's clock goes on: it stood still for as long as the wall clock says, or not at all.
+		at := before.numbers.now + max(config.Wall, before.numbers.wall) - before.numbers.wall
+		l.start = now.Add(-milli(engine.Instant(max(at, 1) - 1)))
+		l.trace = newTrace(o.Trace, nil, nil)
+		l.tell(&engine.Restored{Wall: config.Wall, Seed: config.Seed})
+		err := l.restore(before)
+		if err != nil && l.machine != nil {
+			l.machine.Close()
+		}
+		return nil, err
+	}
+	m, effects, err := o.machine(config)
+	if err != nil {
+		return nil, fmt.Errorf("host: make the machine: %w", err)
+	}
+	l.machine, l.start, l.trace = m, now, newTrace(o.Trace, &config, effects)
+	if l.keeper != nil {
+		if err := l.keepState(); err != nil {
+			return nil, errors.Join(&Error{Code: NotStored, Err: err}, m.Close())
+		}
+	}
+	return effects, nil
 }
 
 // register makes the own endpoint known to the loop.

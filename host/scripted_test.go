@@ -207,7 +207,7 @@ func TestCloseWaitsForWhatIsSettledSoon(t *testing.T) {
 		defer close(closed)
 		r.Close()
 	}()
-	r.inbox.put(takenInput(msg))
+	r.inbox.put(takenInput{msg, nil})
 	if _, err := soon.Wait(testContext(t)); err != nil {
 		t.Errorf("soon: %v", err)
 	}

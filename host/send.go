@@ -46,6 +46,7 @@ type Receipt struct {
 // Sent is a message on its way.
 type Sent struct {
 	done    chan struct{}
+	stored  chan struct{} // nil without a store
 	receipt Receipt
 	answer  *Message
 	err     error
@@ -54,6 +55,15 @@ type Sent struct {
 
 // Done is closed when it is known what became of the message.
 func (s *Sent) Done() <-chan struct{} { return s.done }
+
+// Stored is closed when the message is in the runtime's store (Options.Store), from where it goes on even if this process dies; without a
+// store, or if it never gets there, when it is Done.
+func (s *Sent) Stored() <-chan struct{} {
+	if s.stored == nil {
+		return s.done
+	}
+	return s.stored
+}
 
 // Result is how the message went, or an *Error. It waits until that is known.
 func (s *Sent) Result() (Receipt, error) {
@@ -124,6 +134,10 @@ func (r *Runtime) Post(d Draft) *Sent {
 	return r.post(d, func(*message.Content, *posted) {})
 }
 
+func (r *Runtime) newSent(p *posted) *Sent {
+	return &Sent{done: make(chan struct{}), give: func() { r.inbox.put(abandoned{p}) }}
+}
+
 // withDeadline makes the message expire a little before its sender stops to wait, so that the sender hears why.
 func withDeadline(ctx context.Context, d Draft) Draft {
 	if at, ok := ctx.Deadline(); ok && d.Deadline == 0 {
@@ -151,6 +165,15 @@ type posted struct {
 	left     bool  // some of it, at least, left this runtime
 	fault    error // it can not go the way that the machine chose
 	settled  bool
+	kept     bool // in the store
+}
+
+// inStore says that the message is in the store, or will never be.
+func (p *posted) inStore() {
+	if !p.kept && p.sent.stored != nil {
+		p.kept = true
+		close(p.sent.stored)
+	}
 }
 
 // post makes the content and hands it to the loop.
@@ -159,7 +182,10 @@ func (r *Runtime) post(d Draft, kind func(*message.Content, *posted)) *Sent {
 	if err := r.write(d, p, kind); err != nil {
 		return failed(err)
 	}
-	p.sent = &Sent{done: make(chan struct{}), give: func() { r.inbox.put(abandoned{p}) }}
+	p.sent = r.newSent(p)
+	if r.options.Store != "" {
+		p.sent.stored = make(chan struct{})
+	}
 	if r.closing.Load() || !r.inbox.put(postInput{p}) {
 		return failed(&Error{Code: Closed, To: d.To})
 	}

@@ -16,13 +16,18 @@ type trace struct {
 	err error // of the writer: nothing more is written
 }
 
-func newTrace(to io.Writer, c engine.Config, effects []engine.Effect) *trace {
+// newTrace begins a trace. Without a config the machine is that of a former life.
+func newTrace(to io.Writer, c *engine.Config, effects []engine.Effect) *trace {
 	if to == nil {
 		return nil
 	}
 	t := &trace{to: to}
 	t.buf = append(t.buf, "# What a runtime was told and answered.\n\n"...)
-	t.buf = wire.AppendOpen(t.buf, c)
+	if c == nil {
+		t.buf = append(t.buf, "# It goes on from a stored state, so it can not be played alone.\n"...)
+		return t
+	}
+	t.buf = wire.AppendOpen(t.buf, *c)
 	t.answered(effects)
 	return t
 }
