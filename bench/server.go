@@ -8,16 +8,24 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"syscall"
 
+	"github.com/hyroute/hyroute/bench/nats"
 	"github.com/hyroute/hyroute/bench/relay"
 	"github.com/hyroute/hyroute/e2e/lan"
 )
 
 // servers are the commands of what stands between two ends, each a process of its own that listens at a port of localhost.
 var servers = map[string]func(s settings, port int) []string{
-	"relay": own("relay"),
+	"relay":    own("relay"),
+	"nats":     own("nats"),
+	"peerjs":   script("peerjs.mjs"),
+	"libp2p":   script("libp2p.mjs"),
+	"nostr":    script("nostr.mjs"),
+	"socketio": script("socketio.mjs"),
+	"mqtt":     script("mqtt.mjs"),
 	"hyroute": func(s settings, port int) []string {
 		return []string{s.hyroute, "serve", "--listen", localhost(port), "--web", s.web}
 	},
@@ -30,6 +38,13 @@ func own(name string) func(settings, int) []string {
 	}
 }
 
+// script is a server in the folder servers/, run by Node.
+func script(name string) func(settings, int) []string {
+	return func(s settings, port int) []string {
+		return []string{"node", filepath.Join(s.folder, "servers", name), strconv.Itoa(port)}
+	}
+}
+
 func localhost(port int) string { return "127.0.0.1:" + strconv.Itoa(port) }
 
 // serve is this program as a server.
@@ -37,6 +52,8 @@ func serve(ctx context.Context, name string, port int) error {
 	switch name {
 	case "relay":
 		return relay.Serve(ctx, localhost(port))
+	case "nats":
+		return nats.Serve(ctx, port)
 	}
 	return fmt.Errorf("there is no server %q", name)
 }

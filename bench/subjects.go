@@ -28,6 +28,15 @@ var subjects = []subject{
 	{name: "hyroute-relay", title: "hyroute by the relay", script: "hyroute", server: "hyroute", options: relayOnly, bare: "ws"},
 	{name: "dc", title: "bare data channel", script: "channel", server: "relay", bare: "dc", direct: true},
 	{name: "hyroute-direct", title: "hyroute direct", script: "hyroute", server: "hyroute", options: direct, bare: "dc", direct: true},
+	{name: "peerjs", title: "PeerJS", script: "peerjs", server: "peerjs", bare: "dc", direct: true, outside: true},
+	{name: "peerjs-raw", title: "PeerJS, raw", script: "peerjs", server: "peerjs", options: map[string]any{"serialization": "raw"}, bare: "dc", direct: true, outside: true},
+	{name: "libp2p", title: "js-libp2p", script: "libp2p", server: "libp2p", bare: "dc", direct: true, outside: true},
+	{name: "trystero", title: "Trystero", script: "trystero", server: "nostr", bare: "dc", direct: true, outside: true},
+	{name: "socketio", title: "Socket.IO", script: "socketio", server: "socketio", bare: "ws", outside: true},
+	{name: "socketio-ws", title: "Socket.IO, WebSocket only", script: "socketio", server: "socketio", options: map[string]any{"transports": []string{"websocket"}}, bare: "ws", outside: true},
+	{name: "nats", title: "NATS", script: "nats", server: "nats", bare: "ws", outside: true},
+	{name: "mqtt-qos0", title: "MQTT.js, QoS 0", script: "mqtt", server: "mqtt", options: map[string]any{"qos": 0}, bare: "ws", outside: true},
+	{name: "mqtt-qos1", title: "MQTT.js, QoS 1", script: "mqtt", server: "mqtt", options: map[string]any{"qos": 1}, bare: "ws", outside: true},
 	{name: "pion", title: "bare data channel, pion", server: "relay", bare: "pion", direct: true},
 	{name: "hyroute-pion", title: "hyroute direct, pion", server: "hyroute", bare: "pion", direct: true},
 }
@@ -36,6 +45,8 @@ var subjects = []subject{
 var sets = map[string]func(subject) bool{
 	"paths":  func(s subject) bool { return !s.outside && s.script != "" },
 	"native": func(s subject) bool { return s.script == "" },
+	"peers":  func(s subject) bool { return s.outside },
+	"pages":  func(s subject) bool { return s.script != "" },
 	"all":    func(subject) bool { return true },
 }
 

@@ -1,36 +1,43 @@
 // The measuring page: the runner drives it by window.bench. A subject is a module that exports
 //
-//   open({ role, room, port, peer, ... }, { receive, event }) -> { address, send(bytes) }
+//   open({ role, room, port, peer, ... }, { receive, event }) -> { address, send(bytes), post(bytes), move() }
 //
 // It resolves when messages to the other page can be sent, or, in role b, when it can be found. send returns a promise when
-// the sender must wait, else undefined. receive(bytes, path) is called with each message; event('down' | 'up') when the
-// subject tells of a lost or a new connection.
+// the sender must wait, else undefined; it throws, or the promise rejects, when the message is refused. Where it can not tell
+// so, post does: it resolves when the message is delivered. move, where there is one, resolves when the path is the one that is
+// to be measured. receive(bytes, path) is called with each message; event('down' | 'up') when the subject tells of a lost or a
+// new connection, with more words where it says more.
+//
+// Times are those of this page's performance.now(), in ms.
 
-const DATA = 0
-const END = 1
-const PING = 2
-const PONG = 3
+import { DATA, END, FIRST, first, frame, numberOf, PING, PONG } from './frame.js'
+
+// A fault closes connections behind their library's back, so all are remembered.
+const connections = []
+window.RTCPeerConnection = new Proxy(window.RTCPeerConnection, {
+  construct(target, given, as) {
+    const connection = Reflect.construct(target, given, as)
+    connections.push(connection)
+    return connection
+  },
+})
 
 let subject
 let open
 let seen
+let live = false // receipts are told one by one
+let posted // of a stream
 const waiting = {}
 
-// Byte 0 says what a message is, bytes 4 to 7 its number.
-const frame = (type, number, size) => {
-  const bytes = new Uint8Array(size)
-  bytes[0] = type
-  new DataView(bytes.buffer).setUint32(4, number)
-  return bytes
-}
-const numberOf = (bytes) => ((bytes[4] << 24) | (bytes[5] << 16) | (bytes[6] << 8) | bytes[7]) >>> 0
-
 const next = (name) => new Promise((done) => (waiting[name] = done))
-const happened = (name) => {
+const happened = (name, value) => {
   const done = waiting[name]
   delete waiting[name]
-  done?.()
+  done?.(value)
 }
+const say = (what) => window.tell?.(JSON.stringify(what))
+const event = (name) => say({ event: name, at: performance.now() })
+const pause = (ms) => new Promise((done) => setTimeout(done, ms))
 const within = (ms, what, promise) => {
   let timer
   const late = new Promise((_, failed) => (timer = setTimeout(() => failed(new Error(`${what}: not within ${ms} ms`)), ms)))
@@ -49,6 +56,7 @@ function receive(bytes, path) {
   switch (bytes[0]) {
     case DATA: {
       const now = performance.now()
+      if (live) return say({ got: numberOf(bytes), at: now })
       if (seen.count === 0) seen.first = now
       seen.last = now
       seen.bytes += bytes.length
@@ -67,6 +75,9 @@ function receive(bytes, path) {
       return void subject.send(frame(PONG, numberOf(bytes), bytes.length))
     case PONG:
       return happened('pong')
+    case FIRST:
+      happened('first', performance.now())
+      if (path === 'direct') happened('direct', performance.now())
   }
 }
 
@@ -78,8 +89,42 @@ window.bench = {
   },
 
   async open(options) {
-    subject = await open(options, { receive, event: () => {} })
+    subject = await open(options, { receive, event })
+    if (options.role === 'a') await subject.move?.()
     return subject.address ?? ''
+  },
+
+  now: () => performance.now(),
+
+  // From the script's start to the first message given on: the library is loaded, and nothing of it was called.
+  async start(options) {
+    const begun = performance.now()
+    subject = await open(options, { receive, event })
+    const ready = performance.now()
+    await subject.send(first())
+    return { begun, ready }
+  },
+
+  // When the first message of a start comes, and the first by the direct path.
+  async first({ direct }) {
+    const came = next('first')
+    const moved = direct ? next('direct') : 0
+    return { first: await came, direct: await moved }
+  },
+
+  // Traffic for a path to be set up behind.
+  async flow({ every }) {
+    let on = true
+    next('stop').then(() => (on = false))
+    while (on) {
+      await subject.send(first())
+      await pause(every)
+    }
+    return true
+  },
+  stop() {
+    happened('stop')
+    return true
   },
 
   // One message at a time, there and back; all of them timed as one. Times are in ms.
@@ -114,6 +159,49 @@ window.bench = {
     await within(30_000, 'all messages of a blast', seen.all).catch((error) => console.error(String(error)))
     const { count, wanted, disorder, direct, first, last, bytes } = seen
     return { count, wanted, disorder, direct, seconds: (last - first) / 1000, bytes }
+  },
+
+  // Each message is told of when it comes: what counts in the end is what came, though this page may be dead by then.
+  live() {
+    live = true
+    return true
+  },
+
+  // Closes the connections that are up, behind the library's back. Others have a pool of them: those are left alone.
+  cut() {
+    const up = connections.filter(({ connectionState }) => connectionState === 'connected')
+    for (const connection of up) RTCPeerConnection.prototype.close.call(connection)
+    return up.length
+  },
+
+  // Numbered messages at an even rate. A message is refused if its sender was told so, be it later.
+  async numbered({ rate, ms, size }) {
+    const begun = performance.now()
+    const total = Math.round((rate * ms) / 1000)
+    posted = { refused: new Map(), open: new Set() }
+    const { refused, open } = posted
+    const refuse = (number, error) => refused.set(number, { at: performance.now(), why: String(error?.code ?? error), maybe: error?.maybe === true })
+    for (let number = 0; number < total; ) {
+      const due = Math.min(total, Math.floor(((performance.now() - begun) * rate) / 1000))
+      for (; number < due; number++) {
+        const mine = number
+        try {
+          const sent = (subject.post ?? subject.send)(frame(DATA, mine, size))
+          if (!sent?.then) continue
+          open.add(mine)
+          sent.then(() => open.delete(mine), (error) => open.delete(mine) && refuse(mine, error))
+        } catch (error) {
+          refuse(mine, error)
+        }
+      }
+      await pause(4)
+    }
+    return { begun, total }
+  },
+
+  // What the sender was told of its stream. Those that it still waits for are neither refused nor known to be delivered.
+  outcome() {
+    return { open: posted.open.size, refused: [...posted.refused].map(([number, told]) => ({ number, ...told })) }
   },
 
   // As many as it takes, for so long. The receiver is told how many there were.

@@ -14,7 +14,12 @@ export async function open({ role, room, port, peer, direct }, { receive, event 
     other ??= from
     if (value.length > 0) receive(value, path)
   })
-  me.on('path', ({ path }) => path === 'direct' && isDirect())
+  me.on('path', ({ path, reason }) => {
+    if (path === 'direct') isDirect()
+    event(`${(path === 'direct') === direct ? 'up' : 'down'} path ${path} ${reason}`)
+  })
+  me.on('status', ({ kind, status, reason }) => event(`${status === 'live' ? 'up' : 'down'} ${kind} ${status} ${reason}`))
+  me.on('reset', ({ doubt, reason }) => event(`down reset ${doubt} ${reason}`))
 
   const way = { messages: 0, bytes: 0 }
   let wake
@@ -23,15 +28,17 @@ export async function open({ role, room, port, peer, direct }, { receive, event 
     way.bytes -= size
     wake?.()
   }
+  const post = (bytes) => me.send(other, bytes)
   const send = (bytes) => {
     way.messages++
     way.bytes += bytes.length
-    me.send(other, bytes).then(() => arrived(bytes.length))
+    post(bytes).then(() => arrived(bytes.length))
     if (way.messages >= most.messages || way.bytes >= most.bytes) return new Promise((done) => (wake = done))
   }
-  if (peer) {
-    await me.send(peer, new Uint8Array(0))
+  const move = async () => {
+    await post(new Uint8Array(0))
     if (direct) await moved
   }
-  return { address: me.address, send }
+  if (role === 'b') await me.explain(me.address) // answered by the module, once it is there
+  return { address: me.address, send, post, move }
 }
