@@ -92,10 +92,18 @@ fuzz: ## each fuzz target for FUZZTIME=20s
 size: build ## what a visitor loads, in brotli: fails above the promised sizes
 	@node wasm/size/size.mjs
 
-bench: ## side by side with bare paths: SUBJECTS=dc,hyroute-direct PARTS=speed,rtt ROUNDS=7 pick
-	@$(MAKE) build needs >&2
+bench: ## side by side with bare paths; BENCH=p2p: with other libraries too. SUBJECTS= PARTS= ROUNDS= pick
+	@$(MAKE) build needs $(if $(BENCH),bench/dist/.built) >&2
 	@cd bench && go build -o ../bin/bench .
-	@bin/bench $(if $(SUBJECTS),-subjects $(SUBJECTS)) $(if $(PARTS),-parts $(PARTS)) $(if $(ROUNDS),-rounds $(ROUNDS)) $(if $(TRIPS),-trips $(TRIPS))
+	@bin/bench $(if $(BENCH),-set $(BENCH)) $(if $(SUBJECTS),-subjects $(SUBJECTS)) $(if $(PARTS),-parts $(PARTS)) $(if $(ROUNDS),-rounds $(ROUNDS)) $(if $(TRIPS),-trips $(TRIPS)) $(if $(OUT),-out $(OUT))
+
+bench/node_modules/.package-lock.json: bench/package-lock.json
+	cd bench && npm ci --ignore-scripts --no-audit --no-fund
+	@touch $@
+
+bench/dist/.built: bench/node_modules/.package-lock.json web/dist/.built $(call sources,bench,-name '*.js' -o -name '*.mjs')
+	cd bench && npm run --silent build
+	@touch $@
 
 e2e: ## the main job in real browsers on a real network: CASE=name picks, SHORT=1 shortens
 	@$(MAKE) build needs bin/e2e bin/peer >&2
@@ -111,4 +119,4 @@ needs: ## look for Chromium, Firefox and the tools of the network tests; on Debi
 	@.ci/needs browser
 
 clean: ## remove what was built
-	rm -rf bin dist web/dist
+	rm -rf bin dist web/dist bench/dist

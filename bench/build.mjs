@@ -25,7 +25,7 @@ for (const name of names) {
   if (!own.includes(name)) await build({ ...common, entryPoints: [source], outfile: file(`dist/subjects/${name}.js`) })
   await build({
     ...common, entryPoints: [file('page/cold.js')], outfile: file(`dist/cold/${name}.js`),
-    alias: { subject: source }, plugins: [served], external: ['./ed25519.js'],
+    alias: { subject: source }, plugins: [served], external: name === 'hyroute' ? ['./ed25519.js'] : [],
   })
 }
 for (const name of ['hyroute.wasm', 'ed25519.js']) copyFileSync(web + name, file(`dist/cold/${name}`))

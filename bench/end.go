@@ -62,16 +62,26 @@ func (p *pair) options(role string) map[string]any {
 
 // newPair starts a server and two ends; neither has opened its subject.
 func (b *bench) newPair(ctx context.Context, s subject) (*pair, error) {
-	b.last++
-	p := &pair{subject: s, bench: b, room: fmt.Sprintf("%s-%d", s.name, b.last)}
-	var err error
-	if p.server, err = b.startServer(ctx, s.server, firstPort+b.last); err != nil {
+	p, err := b.newReceiver(ctx, s)
+	if err != nil {
 		return nil, err
 	}
-	for _, e := range []*end{&p.b, &p.a} {
-		if *e, err = b.newEnd(ctx, s); err != nil {
-			return nil, errors.Join(err, p.close(ctx))
-		}
+	if p.a, err = b.newEnd(ctx, s); err != nil {
+		return nil, errors.Join(err, p.close(ctx))
+	}
+	return p, nil
+}
+
+// newReceiver starts a server and the receiving end.
+func (b *bench) newReceiver(ctx context.Context, s subject) (*pair, error) {
+	number := int(b.last.Add(1))
+	p := &pair{subject: s, bench: b, room: fmt.Sprintf("%s-%d", s.name, number)}
+	var err error
+	if p.server, err = b.startServer(ctx, s.server, firstPort+number); err != nil {
+		return nil, err
+	}
+	if p.b, err = b.newEnd(ctx, s); err != nil {
+		return nil, errors.Join(err, p.close(ctx))
 	}
 	return p, nil
 }

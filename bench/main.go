@@ -7,6 +7,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -16,6 +17,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -35,14 +37,15 @@ type settings struct {
 
 func main() {
 	var s settings
-	var native, server, report string
+	var set, native, server, report string
 	var port int
 	flag.StringVar(&s.hyroute, "hyroute", "bin/hyroute", "the command")
 	flag.StringVar(&s.web, "web", "web/dist", "the built web package")
 	flag.StringVar(&s.folder, "folder", "bench", "the folder of the bench: libraries, their servers and the results")
-	flag.StringVar(&s.subjects, "subjects", "paths", "who is measured: names with commas between, or a set: "+strings.Join(setNames(), ", "))
-	flag.StringVar(&s.parts, "parts", "rtt,speed", "what is measured: "+strings.Join(partNames(), ", "))
-	flag.IntVar(&s.rounds, "rounds", 3, "how often each is measured")
+	flag.StringVar(&set, "set", "", "p2p: all parts of all subjects, 7 rounds. Otherwise rtt and speed of paths, 3 rounds")
+	flag.StringVar(&s.subjects, "subjects", "", "who is measured: names with commas between, or one of "+strings.Join(groupNames(), ", "))
+	flag.StringVar(&s.parts, "parts", "", "what is measured: all, or of "+strings.Join(partNames(), ", "))
+	flag.IntVar(&s.rounds, "rounds", 0, "how often each is measured")
 	flag.DurationVar(&s.blast, "blast", 1300*time.Millisecond, "how long messages are sent for a rate")
 	flag.IntVar(&s.trips, "trips", 20_000, "round trips in a row, timed as one")
 	flag.StringVar(&s.out, "out", "", "the file that results are appended to, a line each (default: one in the folder's results/)")
@@ -51,10 +54,13 @@ func main() {
 	flag.StringVar(&server, "server", "", "for the bench's own use: be this server")
 	flag.IntVar(&port, "port", 0, "for the bench's own use: where the server listens")
 	flag.Parse()
+	s.fill(set)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	var err error
 	switch {
+	case set != "" && set != "p2p":
+		err = fmt.Errorf("there is no set %q: there is p2p", set)
 	case server != "":
 		err = serve(ctx, server, port)
 	case native != "":
@@ -75,6 +81,15 @@ func main() {
 	}
 }
 
+// fill sets what was not said.
+func (s *settings) fill(set string) {
+	said := settings{subjects: "paths", parts: "rtt,speed", rounds: 3}
+	if set == "p2p" {
+		said = settings{subjects: "all", parts: "all", rounds: 7}
+	}
+	s.subjects, s.parts, s.rounds = cmp.Or(s.subjects, said.subjects), cmp.Or(s.parts, said.parts), cmp.Or(s.rounds, said.rounds)
+}
+
 // run measures every subject round by round, so that a change of the machine's mood meets all of them, and prints the tables.
 func run(ctx context.Context, s settings) (err error) {
 	who, err := pickSubjects(s.subjects)
@@ -83,6 +98,9 @@ func run(ctx context.Context, s settings) (err error) {
 	}
 	what, err := pickParts(s.parts)
 	if err != nil {
+		return err
+	}
+	if err := s.ready(who, what); err != nil {
 		return err
 	}
 	if err := settle(); err != nil {
@@ -107,6 +125,16 @@ func run(ctx context.Context, s settings) (err error) {
 	}
 	record.print(os.Stdout)
 	return record.failed()
+}
+
+// ready says whether the libraries are installed, where some are needed.
+func (s settings) ready(who []subject, what []part) error {
+	outside := slices.ContainsFunc(who, func(s subject) bool { return s.outside })
+	bundled := slices.ContainsFunc(what, func(p part) bool { return p.bundled })
+	if _, err := os.Stat(filepath.Join(s.folder, "dist", "cold")); (outside || bundled) && err != nil {
+		return errors.New("the libraries are not there: `make bench BENCH=p2p` installs them")
+	}
+	return nil
 }
 
 // settle makes the sandbox a machine with one network interface, whose default route leads nowhere: browsers gather addresses

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"sync"
 )
 
 // result is one line of the file of results: what one round gave of one part of one subject.
@@ -19,17 +20,21 @@ type result struct {
 	Size    int                `json:"size,omitempty"` // of the messages, in bytes
 	Case    string             `json:"case,omitempty"`
 	Values  map[string]float64 `json:"values,omitempty"`
-	Text    string             `json:"text,omitempty"` // of a result without values: what went wrong
+	Text    string             `json:"text,omitempty"` // of a result without values: what went wrong; of others: what else there is to say
 }
 
 // record gathers results, and writes them down at once.
 type record struct {
-	file    io.WriteCloser
+	file io.WriteCloser
+
+	lock    sync.Mutex
 	results []result
 	err     error
 }
 
 func (r *record) add(one result) {
+	r.lock.Lock()
+	defer r.lock.Unlock()
 	r.results = append(r.results, one)
 	line, err := json.Marshal(one)
 	if err == nil {

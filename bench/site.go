@@ -4,8 +4,11 @@ package main
 
 import (
 	"embed"
+	"encoding/json"
+	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path"
 	"path/filepath"
@@ -36,6 +39,23 @@ func newSite(s settings) (*site, error) {
 
 func (w *site) url(path string) string { return "http://" + w.address + path }
 
+// coldURL is a page that is a subject's bundle and nothing else. It asks for the module at once, as hyroute's own page does.
+func (w *site) coldURL(script string, options map[string]any) string {
+	text, err := json.Marshal(options)
+	if err != nil {
+		text = []byte(err.Error()) // the page says that it can not read this
+	}
+	return w.url("/cold/" + script + "#" + url.PathEscape(string(text)))
+}
+
+func (w *site) serveCold(out http.ResponseWriter, script string) {
+	preload := ""
+	if script == "hyroute" {
+		preload = `<link rel="preload" href="/bench/cold/hyroute.wasm" as="fetch" type="application/wasm" crossorigin>`
+	}
+	fmt.Fprintf(out, "<!doctype html><meta charset=utf-8><title>cold</title><link rel=icon href=data:,>%s<script type=module src=/bench/cold/%s.js></script>", preload, script)
+}
+
 func (w *site) close() error { return w.server.Close() }
 
 var types = map[string]string{".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".wasm": "application/wasm"}
@@ -46,6 +66,11 @@ func (w *site) ServeHTTP(out http.ResponseWriter, request *http.Request) {
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Embedder-Policy", "require-corp")
 	h.Set("Cache-Control", "max-age=3600")
+	if script, ok := strings.CutPrefix(name, "/cold/"); ok {
+		h.Set("Content-Type", types[".html"])
+		w.serveCold(out, script)
+		return
+	}
 	h.Set("Content-Type", types[path.Ext(name)])
 	read := func(suffix string) ([]byte, error) { return w.read(name + suffix) }
 	if strings.Contains(request.Header.Get("Accept-Encoding"), "br") {

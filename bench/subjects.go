@@ -41,8 +41,8 @@ var subjects = []subject{
 	{name: "hyroute-pion", title: "hyroute direct, pion", server: "hyroute", bare: "pion", direct: true},
 }
 
-// sets are names for several subjects.
-var sets = map[string]func(subject) bool{
+// groups are names for several subjects.
+var groups = map[string]func(subject) bool{
 	"paths":  func(s subject) bool { return !s.outside && s.script != "" },
 	"native": func(s subject) bool { return s.script == "" },
 	"peers":  func(s subject) bool { return s.outside },
@@ -50,15 +50,15 @@ var sets = map[string]func(subject) bool{
 	"all":    func(subject) bool { return true },
 }
 
-func setNames() []string { return slices.Sorted(maps.Keys(sets)) }
+func groupNames() []string { return slices.Sorted(maps.Keys(groups)) }
 
-// pickSubjects reads a list of names and sets. The order is always that of subjects.
+// pickSubjects reads a list of names and groups. The order is always that of subjects.
 func pickSubjects(list string) ([]subject, error) {
 	wanted := map[string]bool{}
 	for _, name := range strings.Split(list, ",") {
 		found := false
 		for _, s := range subjects {
-			if set := sets[name]; s.name == name || set != nil && set(s) {
+			if group := groups[name]; s.name == name || group != nil && group(s) {
 				wanted[s.name], found = true, true
 			}
 		}

@@ -32,6 +32,23 @@ func (r *record) print(w io.Writer) {
 			{"cores: ends", "ends", "%.2f", false}, {"server", "server", "%.2f", false},
 		})
 	}
+	r.table(w, "From the script's start, all in the cache", result{Part: "start"}, []column{
+		{"ready ms", "ready", "%.1f", false}, {"first message ms", "first", "%.1f", true}, {"first by the direct path ms", "direct", "%.1f", true},
+	})
+	for _, network := range networks {
+		r.table(w, "Cold start, "+network.name, result{Part: "cold", Case: network.name}, []column{
+			{"first message ms", "ms", "%.0f", true}, {"HTTP bytes", "http", "%.0f", false}, {"requests", "requests", "%.0f", false},
+			{"bytes in WebSocket frames", "frames", "%.0f", false}, {"WebSockets", "sockets", "%.0f", false},
+		})
+	}
+	for _, f := range faults {
+		r.table(w, "Death in mid-stream: "+f.title, result{Part: "death", Case: f.name}, []column{
+			{"accepted", "accepted", "%.0f", false}, {"lost", "lost", "%.0f", false}, {"refused", "refused", "%.0f", false},
+			{"of them came", "came", "%.0f", false}, {"repeated", "repeated", "%.0f", false}, {"out of order", "disorder", "%.0f", false},
+			{"longest gap ms", "gap", "%.0f", false}, {"noticed after ms", "noticed", "%.0f", false}, {"back after ms", "back", "%.0f", false},
+			{"recovered", "recovered", "%.0f", false},
+		})
+	}
 	for _, one := range r.results {
 		if one.Part != "about" && one.Values == nil {
 			fmt.Fprintf(w, "failed: %s of %s, round %d: %s\n", one.Part, one.Subject, one.Round, one.Text)
@@ -68,6 +85,9 @@ func (r *record) table(w io.Writer, title string, where result, columns []column
 		row(w, cells)
 	}
 	for _, s := range who {
+		if where.Part != "speed" {
+			break
+		}
 		where.Subject = s.name
 		if share := r.of(where, "direct"); s.direct && len(share) > 0 && share[0] < 1 {
 			fmt.Fprintf(w, "\n%s: in one round only %.1f %% went by the direct path.\n", s.title, 100*share[0])

@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"testing"
 
+	"github.com/coder/websocket"
+
 	"github.com/hyroute/hyroute/e2e/chromium"
 	"github.com/hyroute/hyroute/e2e/driver"
 )
@@ -124,5 +126,84 @@ func TestHiddenPageIsThrottled(t *testing.T) {
 	changed(func() error { return page.Show(t.Context()) })
 	if state, ms := measure(); state != "visible" || ms > 1000 {
 		t.Errorf("shown again: %s, three ticks of 50 ms in %.0f ms", state, ms)
+	}
+}
+
+func TestCrash(t *testing.T) {
+	page := newPage(t)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		w.Write([]byte("<title>x</title>"))
+	}))
+	defer server.Close()
+	if err := page.Open(t.Context(), server.URL); err != nil {
+		t.Fatal(err)
+	}
+	if err := page.Eval(t.Context(), "localStorage.kept = 'kept'; window.lost = 'lost'", nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := page.Crash(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := page.Open(t.Context(), server.URL); err != nil {
+		t.Fatal(err)
+	}
+	var seen []any
+	if err := page.Eval(t.Context(), "[localStorage.kept, window.lost ?? null]", &seen); err != nil {
+		t.Fatal(err)
+	}
+	if len(seen) != 2 || seen[0] != "kept" || seen[1] != nil {
+		t.Errorf("after the crash: %v", seen)
+	}
+}
+
+func TestTraffic(t *testing.T) {
+	page := newPage(t)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Upgrade") == "" {
+			w.Header().Set("Content-Type", "text/html")
+			w.Write(make([]byte, 5000))
+			return
+		}
+		c, err := websocket.Accept(w, r, nil)
+		if err != nil {
+			return
+		}
+		defer c.CloseNow()
+		for {
+			kind, frame, err := c.Read(r.Context())
+			if err != nil || c.Write(r.Context(), kind, frame) != nil {
+				return
+			}
+		}
+	}))
+	defer server.Close()
+	traffic, err := page.Watch(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := page.Open(t.Context(), server.URL); err != nil {
+		t.Fatal(err)
+	}
+	const talk = `new Promise(done => { const s = new WebSocket(location.href.replace('http', 'ws')); let n = 0
+		s.onopen = () => { s.send(new Uint8Array(1000)); s.send('abcde') }; s.onmessage = () => ++n === 2 && done(true) })`
+	if err := page.Eval(t.Context(), talk, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := traffic(); got.Requests != 1 || got.HTTP < 5000 || got.HTTP > 6000 || got.Sockets != 1 || got.Frames != 2010 {
+		t.Errorf("%+v", got)
+	}
+	slow := func() float64 {
+		var ms float64
+		if err := page.Eval(t.Context(), "(async () => { const from = performance.now(); await (await fetch('/x')).arrayBuffer(); return performance.now() - from })()", &ms); err != nil {
+			t.Fatal(err)
+		}
+		return ms
+	}
+	if err := page.Throttle(t.Context(), 400, 1e6); err != nil {
+		t.Fatal(err)
+	}
+	if ms := slow(); ms < 400 {
+		t.Errorf("with 400 ms of latency a request took %.0f ms", ms)
 	}
 }

@@ -120,6 +120,28 @@ func (p *Page) Show(ctx context.Context) error {
 	return p.browser.connection.Call(ctx, "", "Target.activateTarget", map[string]any{"targetId": p.target}, nil)
 }
 
+// Crash ends the tab's process as a fault would: no script hears of it. Open brings the tab back, with what its profile kept.
+func (p *Page) Crash(ctx context.Context) error {
+	crashed := make(chan struct{})
+	var once sync.Once
+	p.lock.Lock()
+	p.told["Inspector.targetCrashed"] = func(string) { once.Do(func() { close(crashed) }) }
+	p.lock.Unlock()
+	if err := p.call(ctx, "Inspector.enable", nil, nil); err != nil {
+		return err
+	}
+	// Who would answer is dead by then: the event tells.
+	given, stop := context.WithCancel(ctx)
+	defer stop()
+	go p.call(given, "Page.crash", nil, nil)
+	select {
+	case <-crashed:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("chromium: crash: %w", ctx.Err())
+	}
+}
+
 // Close closes the tab and forgets its profile.
 func (p *Page) Close(ctx context.Context) error {
 	p.browser.connection.Listen(p.session, nil)
@@ -138,7 +160,7 @@ func (p *Page) event(method string, params json.RawMessage) {
 	case "Runtime.consoleAPICalled", "Runtime.exceptionThrown":
 		fmt.Fprintln(p.log, consoleLine(method, params))
 	default:
-		p.tell(method, "")
+		p.tell(method, string(params))
 	}
 }
 

@@ -1,0 +1,102 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// visits a page makes before a start is timed: the first fills the browser's cache, the second its cache of compiled code.
+const visits = 2
+
+// flowEvery is how long the sender waits between messages while a direct path is set up behind them.
+const flowEvery = 4 // ms
+
+// start: from the start of the script to the first message at the other side, and to the first by the direct path. All that is loaded
+// is in the browser's cache, and the receiver is there.
+func (b *bench) start(ctx context.Context, s subject) (results []result, err error) {
+	p, err := b.newPair(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, p.close(context.WithoutCancel(ctx))) }()
+	sender := p.a.(page)
+	for visit := range visits {
+		options := p.options("b") // one that waits for nobody
+		options["room"] = fmt.Sprintf("%s-visit-%d", p.room, visit)
+		if err := sender.Call(ctx, "open", nil, options); err != nil {
+			return nil, fmt.Errorf("visit: %w", err)
+		}
+		if sender, err = b.load(ctx, sender.Page, s); err != nil {
+			return nil, err
+		}
+	}
+	options := p.options("a")
+	var address string
+	if err := p.b.Call(ctx, "open", &address, p.options("b")); err != nil {
+		return nil, fmt.Errorf("the receiver opens: %w", err)
+	}
+	options["peer"] = address
+	from, err := zeroOf(ctx, sender)
+	if err != nil {
+		return nil, err
+	}
+	to, err := zeroOf(ctx, p.b)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.b.Call(ctx, "expectFirst", nil, map[string]any{"direct": s.direct}); err != nil {
+		return nil, err
+	}
+	var begun struct{ Begun, Ready float64 }
+	if err := sender.Call(ctx, "start", &begun, options); err != nil {
+		return nil, err
+	}
+	flowed := make(chan error, 1)
+	go func() { flowed <- sender.Call(ctx, "flow", nil, map[string]any{"every": flowEvery}) }()
+	var at firsts
+	if err := p.b.Call(ctx, "first", &at); err != nil {
+		return nil, fmt.Errorf("the first message: %w", err)
+	}
+	if err := sender.Call(ctx, "stop", nil); err != nil {
+		return nil, err
+	}
+	if err := <-flowed; err != nil {
+		return nil, err
+	}
+	start := from.Add(milliseconds(begun.Begun))
+	values := map[string]float64{
+		"ready": begun.Ready - begun.Begun,
+		"first": inMS(to.Add(milliseconds(at.First)).Sub(start)),
+	}
+	if s.direct {
+		values["direct"] = inMS(to.Add(milliseconds(at.Direct)).Sub(start))
+	}
+	return []result{{Values: values}}, nil
+}
+
+// firsts are when the first message came, and the first by the direct path, on the receiver's clock.
+type firsts struct{ First, Direct float64 }
+
+func milliseconds(ms float64) time.Duration { return time.Duration(ms * float64(time.Millisecond)) }
+func inMS(d time.Duration) float64          { return float64(d) / float64(time.Millisecond) }
+
+// zeroOf is when a page's clock was at 0, on ours. The closest of some questions is off by less than half its way there and back.
+func zeroOf(ctx context.Context, p end) (time.Time, error) {
+	var zero time.Time
+	best := time.Hour
+	for range 16 {
+		var now float64
+		asked := time.Now()
+		if err := p.Call(ctx, "now", &now); err != nil {
+			return time.Time{}, err
+		}
+		if took := time.Since(asked); took < best {
+			best, zero = took, asked.Add(took/2-milliseconds(now))
+		}
+	}
+	return zero, nil
+}
