@@ -98,7 +98,7 @@ bench: ## side by side with bare paths; BENCH=p2p: with other libraries too. SUB
 	@bin/bench $(if $(BENCH),-set $(BENCH)) $(if $(SUBJECTS),-subjects $(SUBJECTS)) $(if $(PARTS),-parts $(PARTS)) $(if $(ROUNDS),-rounds $(ROUNDS)) $(if $(TRIPS),-trips $(TRIPS)) $(if $(OUT),-out $(OUT))
 
 bench/node_modules/.package-lock.json: bench/package-lock.json
-	cd bench && npm ci --ignore-scripts --no-audit --no-fund
+	cd bench && npm ci --ignore-scripts --no-audit --no-fund --loglevel error
 	@touch $@
 
 bench/dist/.built: bench/node_modules/.package-lock.json web/dist/.built $(call sources,bench,-name '*.js' -o -name '*.mjs')

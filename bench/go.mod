@@ -42,3 +42,5 @@ require (
 )
 
 replace github.com/hyroute/hyroute => ../
+
+ignore node_modules
