@@ -63,7 +63,7 @@ func (s *scrawl) head() []byte {
 }
 
 func (s *scrawl) event() Event {
-	switch s.r.IntN(20) {
+	switch s.r.IntN(21) {
 	case 0:
 		return &EndpointRegistered{Address: s.address()}
 	case 1:
@@ -97,12 +97,16 @@ func (s *scrawl) event() Event {
 		return &SignalReceived{Peer: other, Kind: []string{"invite", "accept", "refuse", "offer", "bye", "?"}[s.r.IntN(6)], Attempt: s.r.Uint64N(3)}
 	case 18:
 		return &DeliveryTaken{Delivery: s.number()}
+	case 19:
+		if s.r.IntN(4) == 0 {
+			return &Restored{Wall: s.r.Uint64N(1 << 50), Seed: s.r.Uint64()}
+		}
 	}
 	return &PeerListed{Peer: other, Addresses: []address.Address{there, s.address()}}
 }
 
 // play runs a machine on chance until its last timer, and gives what came and what went.
-func play(t *testing.T, seed uint64, each func(e *Engine, now Instant, events []Event, effects []Effect)) {
+func play(t testing.TB, seed uint64, each func(e *Engine, now Instant, events []Event, effects []Effect)) {
 	t.Helper()
 	s := &scrawl{r: rand.New(rand.NewPCG(seed, 1))}
 	e, effects, err := New(Config{Runtime: self, Wall: 1_700_000_000_000, Seed: seed, Direct: true})

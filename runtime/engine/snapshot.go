@@ -19,11 +19,20 @@ func (e *Engine) Snapshot() []byte {
 	c.Uint64(&version)
 	e.config.snapshot(c)
 	e.snapshot(c)
-	return c.Bytes()
+	return snapshot.Seal(c.Bytes())
 }
 
-// Restore makes a machine of a snapshot.
+// Restore makes a machine of a snapshot. It fails for bytes that are not as Snapshot gave them.
 func Restore(b []byte) (*Engine, error) {
+	b, err := snapshot.Unseal(b)
+	if err != nil {
+		return nil, err
+	}
+	return restore(b)
+}
+
+// restore reads what is within the seal.
+func restore(b []byte) (*Engine, error) {
 	c := snapshot.Reader(b)
 	var version uint64
 	c.Uint64(&version)

@@ -154,3 +154,38 @@ func Slice[T any](c *Codec, v *[]T, each func(*T)) {
 		each(&(*v)[i])
 	}
 }
+
+const sealSize = 8
+
+// sum is FNV-1a-64.
+func sum(b []byte) uint64 {
+	h := uint64(14695981039346656037)
+	for _, c := range b {
+		h = (h ^ uint64(c)) * 1099511628211
+	}
+	return h
+}
+
+// Seal puts a check sum behind b: what is restored may have lain on a disk for long.
+func Seal(b []byte) []byte {
+	h := sum(b)
+	for i := range sealSize {
+		b = append(b, byte(h>>(8*i)))
+	}
+	return b
+}
+
+// Unseal takes the check sum off again. It fails for bytes that Seal did not give, or that were changed since.
+func Unseal(b []byte) ([]byte, error) {
+	n := len(b) - sealSize
+	if n < 0 {
+		return nil, errors.New("snapshot: cut short")
+	}
+	h := sum(b[:n])
+	for i, c := range b[n:] {
+		if c != byte(h>>(8*i)) {
+			return nil, errors.New("snapshot: damaged")
+		}
+	}
+	return b[:n], nil
+}

@@ -275,7 +275,9 @@ func (b *body) step() {
 		}
 	}
 	if d := b.doom; d != nil {
-		b.doAll(effects[:min(d.after-1, len(effects))])
+		done := min(d.after-1, len(effects))
+		d.notDone = len(effects) - done
+		b.doAll(effects[:done])
 		b.crash(d.action)
 		return
 	}

@@ -21,6 +21,7 @@ type stored struct {
 	snapshot []byte
 	journal  []step
 	memory   *memory // of an old save: what the body knew then
+	notDone  int     // so many effects of the last step were not carried out
 }
 
 // memory is what a body knows beside its machine.
@@ -54,13 +55,14 @@ func (b *body) keepOld() {
 		b.w.fail("snapshot", "%s: %v", b.name, err)
 		return
 	}
-	b.old = stored{snapshot, nil, b.remember()}
+	b.old = stored{snapshot: snapshot, memory: b.remember()}
 }
 
 // doomed is a body that dies in its next step, after so many effects.
 type doomed struct {
-	after  int
-	action Action
+	after   int
+	action  Action
+	notDone int
 }
 
 func doCrash(w *World, a Action) {
@@ -70,7 +72,7 @@ func doCrash(w *World, a Action) {
 	case w.kit.Restore == nil:
 		doKill(w, Action{Who: a.Who, For: a.For, Mode: a.Count})
 	case a.Mode == byCommit && a.Size > 0:
-		b.doom = &doomed{a.Size, a}
+		b.doom = &doomed{after: a.Size, action: a}
 		life := b.life
 		w.after(1000, func() {
 			if b.life == life && b.doom != nil {
@@ -84,8 +86,10 @@ func doCrash(w *World, a Action) {
 
 // crash ends a body, and has it come back with what it has stored.
 func (b *body) crash(a Action) {
-	b.doom = nil
-	s := stored{b.saved, b.journal, nil}
+	s := stored{snapshot: b.saved, journal: b.journal}
+	if b.doom != nil {
+		s.notDone, b.doom = b.doom.notDone, nil
+	}
 	switch a.Mode {
 	case byLastAct:
 		snapshot, err := b.machine.Snapshot()
@@ -93,7 +97,7 @@ func (b *body) crash(a Action) {
 			b.w.fail("snapshot", "%s: %v", b.name, err)
 			return
 		}
-		s = stored{snapshot, nil, nil}
+		s = stored{snapshot: snapshot}
 	case byOldSave:
 		s = b.old
 		b.w.rewound = true
@@ -131,13 +135,16 @@ func (b *body) comeBack(s stored, late uint64) {
 	}
 	b.alive, b.closing, b.stalled, b.scheduled, b.forced = true, false, false, false, false
 	b.forgetVolatile()
-	for _, x := range s.journal {
+	for i, x := range s.journal {
 		effects, err := m.Step(x.now, x.events...)
 		if err != nil {
 			b.w.fail("restore-is-equal", "%s: the journal fails: %v", b.name, err)
 			return
 		}
 		b.catchUp(effects)
+		if i == len(s.journal)-1 {
+			b.tellNotices(effects[len(effects)-s.notDone:])
+		}
 	}
 	b.machine = m
 	b.save()
@@ -150,6 +157,16 @@ func (b *body) comeBack(s stored, late uint64) {
 		e.told = false
 		if e.present {
 			b.register(e)
+		}
+	}
+}
+
+// tellNotices tells what nobody else will say.
+func (b *body) tellNotices(effects []engine.Effect) {
+	for _, e := range effects {
+		switch e.(type) {
+		case *engine.SessionReset, *engine.Gap:
+			b.do(e)
 		}
 	}
 }
