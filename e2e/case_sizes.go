@@ -19,7 +19,7 @@ const (
 	chatRate     = 20 // messages a second
 	chatLatest   = 500 * time.Millisecond
 	sessionBytes = 1 << 20 // the session's window (session.md 4.6)
-	bigFile      = 16<<20 - 64
+	bigFile      = 16 << 20
 )
 
 // sizes: files of all sizes go in a lane of their own beside a chat. In the middle of the longest the direct path dies.

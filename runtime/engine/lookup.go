@@ -121,7 +121,7 @@ func (l *lookup) ring(e *Engine) {
 
 func (l *lookup) join(e *Engine, m *message) {
 	switch {
-	case m.size > e.numbers.Session.Largest:
+	case m.size > e.numbers.Session.Largest+session.Preface:
 		e.reject(m, "too-big", false)
 		l.endIfIdle(e)
 		return

@@ -32,6 +32,7 @@ type carrier struct {
 	unanswered  int    // PINGs since the last answer
 	silentSince uint64 // sending time of the first of them
 	trial       trial  // of a relay; channels have that of their peer
+	full        uint64 // how often the node's queue to the peer was full since something was last seen
 	absent      bool   // the node said that the peer is not there
 	doubtSince  uint64
 	heldSince   uint64

@@ -5,8 +5,7 @@ import "github.com/hyroute/hyroute/runtime/snapshot"
 // flight bounds what is on its way to a peer on one carrier. What a slow link can not move yet lies in a queue somewhere, in a socket,
 // the kernel, a router or the node, and whatever is sent next waits behind it: a message of another lane, or the PING that the lease
 // hangs on. So the ways of frames are timed, and the bound follows: what moved in that time may be on its way, and so much more as
-// to keep a queue of Numbers.Standing (as LEDBAT does, RFC 6817). Without a queue anywhere it grows to the window of a session and
-// stops nothing.
+// to keep a queue of Numbers.Standing (as LEDBAT does, RFC 6817). Without a queue anywhere it grows to Numbers.MostFlight.
 //
 // A carrier keeps order, so what is through is known from the last thing that is: an answered PING, or a chunk that was seen and
 // that no other carrier was given.
@@ -89,6 +88,11 @@ func (f *flight) forget(session, number uint64) {
 // lost forgets what is on its way: it will not arrive.
 func (f *flight) lost() { f.through, f.marks = f.given, f.marks[:0] }
 
+// overflowed learns that a queue on the way was full.
+func (f *flight) overflowed(t *Table) {
+	f.limit, f.steady = max(f.most(t)/2, t.numbers.LeastFlight), true
+}
+
 // seen learns that the peer has seen the chunks of a session up to number.
 func (f *flight) seen(t *Table, session, number uint64) {
 	last := -1
@@ -120,7 +124,7 @@ func (f *flight) measured(t *Table, took uint64, ahead int) {
 	switch {
 	case f.base == 0 || took < f.base || f.halved && ahead <= f.most(t)+n.Frame:
 		f.base, f.based, f.halved = took, t.now, false
-	case t.now >= f.based+n.Rebase && f.most(t) < n.Window:
+	case t.now >= f.based+n.Rebase && f.most(t) < n.MostFlight:
 		f.halved = true
 	}
 	room := f.base + n.Standing
@@ -132,7 +136,7 @@ func (f *flight) measured(t *Table, took uint64, ahead int) {
 	if !f.steady {
 		fits = max(fits, 2*ahead, n.FirstFlight)
 	}
-	f.limit = min(max(fits, n.LeastFlight), n.Window)
+	f.limit = min(max(fits, n.LeastFlight), n.MostFlight)
 }
 
 func (f *flight) snapshot(c *snapshot.Codec) {

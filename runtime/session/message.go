@@ -28,7 +28,7 @@ func (s *Session) post(t *Table, m Message) (reason string) {
 	switch {
 	case s.over:
 		return "superseded"
-	case m.Size > min(t.numbers.Largest, s.largest):
+	case m.Size > min(t.numbers.Largest, s.largest)+Preface:
 		return "too-big"
 	case len(s.queue) >= t.numbers.QueueLength, len(s.queue) > 0 && s.queueBytes+m.Size > t.numbers.QueueBytes:
 		return "too-many"

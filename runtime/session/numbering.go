@@ -215,6 +215,7 @@ func (s *Session) moveSeen(t *Table, n uint64) {
 	s.seen = n
 	if forward {
 		for _, x := range s.cursors {
+			x.carrier.full = 0
 			x.carrier.flight.seen(t, s.id, n)
 		}
 		s.rto, s.rtoAt = 0, 0

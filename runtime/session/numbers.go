@@ -9,6 +9,7 @@ type Numbers struct {
 	AckTaking    uint64 // but for listeners to take them, at most so long
 	MinRTO       uint64 // nothing more seen for so long: send again
 	MaxRTO       uint64
+	FullPause    uint64 // a node's queue to the peer was full: nothing goes for so long; doubles
 	Ping         uint64 // between two PINGs while traffic flows
 	Lease        uint64 // trust after the sending time of an answered PING
 	Condemn      uint64 // in doubt for so long, and CondemnPings unanswered: held
@@ -29,9 +30,10 @@ type Numbers struct {
 	Turn         int    // bytes given to one carrier in one Step at most; a quarter of it at first
 	FirstFlight  int    // cost of what may be on its way on one carrier, before anything is known of it
 	LeastFlight  int    // and at least
+	MostFlight   int    // and at most: less than a node's queue to a peer holds (docs/protocol.md 4)
 	Standing     uint64 // the queue kept on a carrier, in ms of what it moves
 	Rebase       uint64 // the way without a queue is measured anew
-	Largest      int    // message
+	Largest      int    // message, Preface left out
 	QueueBytes   int
 	QueueLength  int
 	Flows        int
@@ -43,14 +45,17 @@ type Numbers struct {
 func DefaultNumbers() Numbers {
 	return Numbers{
 		AckDelay: 20, AckPause: 2, AckChunks: 256, AckBytes: 128 << 10, AckTaking: 5,
-		MinRTO: 1000, MaxRTO: 8000,
+		MinRTO: 1000, MaxRTO: 8000, FullPause: 50,
 		Ping: 700, Lease: 1500, Condemn: 4000, CondemnPings: 3, MaxHold: 60_000, Forgive: 60_000, Abandon: 15_000,
 		Together: 10_000, Idle: 3000, LateWake: 2000, LongAnswer: 100, Forget: 24 * 3600_000,
 		Probe: 16 << 10, Window: 1 << 20, Chunk: 16_000, Frame: 16 << 10, LargeFrame: 60 << 10, Turn: 128 << 10,
-		FirstFlight: 48 << 10, LeastFlight: 32 << 10, Standing: 100, Rebase: 10_000, Largest: 16 << 20,
+		FirstFlight: 48 << 10, LeastFlight: 32 << 10, MostFlight: 768 << 10, Standing: 100, Rebase: 10_000, Largest: 16 << 20,
 		QueueBytes: 4 << 20, QueueLength: 4096, Flows: 64, Sessions: 10_000, Channels: 2,
 	}
 }
+
+// Preface is how much a message may have beside the largest value: what stands before the value in its content (docs/protocol.md 6).
+const Preface = 32
 
 // chunkCost is what a chunk costs in a window beside its payload.
 const chunkCost = 64

@@ -244,7 +244,7 @@ func (s *Session) take(t *Table, n uint64, a *arrived) {
 		}
 		s.open.last = n
 		s.open.size += a.Length
-		if s.open.size > t.numbers.Largest && !s.open.tooBig {
+		if s.open.size > t.numbers.Largest+Preface && !s.open.tooBig {
 			s.open.tooBig = true
 		}
 		if s.open.tooBig {

@@ -159,19 +159,26 @@ func (t *Table) Notice(stub, handle, reason uint64) {
 		if c == nil {
 			return
 		}
-		if reason == frame.NoticeNoRuntime {
-			c.away(t)
-		} else {
-			p.absent = false
-		}
-		c.flight.lost()
 		pause := t.numbers.MinRTO
 		for _, s := range p.sessions {
 			pause = max(pause, s.rtoLength(t))
 			s.rewind(c)
 		}
-		if c.pausedUntil <= t.now {
-			c.pausedUntil = t.now + pause
+		if reason == frame.NoticeNoRuntime {
+			c.away(t)
+		} else {
+			p.absent = false
+			// A queue of frames is short: it is soon empty if its reader reads at all.
+			pause = min(t.numbers.FullPause<<min(c.full, 16), pause)
+		}
+		c.flight.lost()
+		if c.pausedUntil > t.now {
+			return // it was one of many that had left already
+		}
+		c.pausedUntil = t.now + pause
+		if reason == frame.NoticeFull {
+			c.full++
+			c.flight.overflowed(t)
 		}
 	}
 }

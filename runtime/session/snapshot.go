@@ -122,7 +122,7 @@ func (k *carrier) snapshot(c *snapshot.Codec) {
 	k.state = carrierState(state)
 	for _, v := range []*uint64{
 		&k.stub, &k.given.step, &k.pausedUntil, &k.nextPing, &k.streak, &k.trusted, &k.silentSince, &k.doubtSince, &k.heldSince,
-		&k.goodSince, &k.srtt, &k.trial.fails, &k.trial.holdUntil,
+		&k.goodSince, &k.srtt, &k.trial.fails, &k.trial.holdUntil, &k.full,
 	} {
 		c.Uint64(v)
 	}

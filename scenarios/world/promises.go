@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/hyroute/hyroute/runtime/engine"
+	"github.com/hyroute/hyroute/runtime/session"
 	"github.com/hyroute/hyroute/scenarios/history"
 )
 
@@ -13,7 +14,7 @@ const (
 	maxFrame        = 60 << 10
 	maxChunk        = 16_000
 	maxWindow       = 1 << 20
-	maxMessage      = 16 << 20
+	maxMessage      = 16<<20 + session.Preface
 	maxStubs        = 16 + 2*64
 	maxAtRest       = 16 << 10 // of the state of a machine at rest that knows a handful of others
 	maxStepsNow     = 20_000
