@@ -46,8 +46,11 @@ type death struct {
 
 	lock sync.Mutex
 	got  []receipt
-	told []event // of the sender
+	told []event // all that was told; what the receiver was told begins with theirs
 }
+
+// theirs is before what the receiver was told.
+const theirs = "receiver: "
 
 // receipt is a message that came.
 type receipt struct {
@@ -164,12 +167,13 @@ func (d *death) receive(ctx context.Context) error {
 }
 
 func (d *death) take(w word, at time.Time) {
-	if w.Got == nil {
-		return
-	}
 	d.lock.Lock()
 	defer d.lock.Unlock()
-	d.got = append(d.got, receipt{*w.Got, at})
+	if w.Got != nil {
+		d.got = append(d.got, receipt{*w.Got, at})
+	} else if w.Event != "" {
+		d.told = append(d.told, event{theirs + w.Event, at})
+	}
 }
 
 func (d *death) tell(w word, at time.Time) {
@@ -278,6 +282,7 @@ func (d *death) judge(begun time.Time, total int, o outcome, zero time.Time) res
 		notice(zero.Add(milliseconds(r.At)))
 	}
 	var said []string
+	slices.SortStableFunc(d.told, func(x, y event) int { return x.at.Compare(y.at) })
 	for _, e := range d.told {
 		if e.at.Before(d.happened) {
 			continue
@@ -290,6 +295,12 @@ func (d *death) judge(begun time.Time, total int, o outcome, zero time.Time) res
 	got := map[int]bool{}
 	var repeated, disorder, refusedButCame int
 	var gap time.Duration
+	var gapFrom time.Time
+	widest := func(from, to time.Time) {
+		if length := to.Sub(from); length > gap {
+			gap, gapFrom = length, from
+		}
+	}
 	highest, last := -1, begun
 	slices.SortStableFunc(d.got, func(x, y receipt) int { return x.at.Compare(y.at) })
 	for _, r := range d.got {
@@ -303,10 +314,10 @@ func (d *death) judge(begun time.Time, total int, o outcome, zero time.Time) res
 			disorder++
 		}
 		highest = max(highest, r.number)
-		gap = max(gap, r.at.Sub(last))
+		widest(last, r.at)
 		last = r.at
 	}
-	gap = max(gap, end.Sub(last))
+	widest(last, end)
 	lost := 0
 	for number := range total {
 		if !got[number] && !refused[number] {
@@ -315,7 +326,7 @@ func (d *death) judge(begun time.Time, total int, o outcome, zero time.Time) res
 	}
 	values := map[string]float64{
 		"accepted": float64(total - len(refused)), "lost": float64(lost), "refused": float64(len(refused)), "came": float64(refusedButCame),
-		"repeated": float64(repeated), "disorder": float64(disorder), "gap": inMS(gap), "recovered": 0,
+		"repeated": float64(repeated), "disorder": float64(disorder), "gap": inMS(gap), "gapfrom": inMS(gapFrom.Sub(d.happened)), "recovered": 0,
 	}
 	if end.Sub(last) < time.Second {
 		values["recovered"] = 1

@@ -6,11 +6,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 )
 
-// visits a page makes before a start is timed: the first fills the browser's cache, the second its cache of compiled code.
-const visits = 2
+// visits are what comes before a start that is timed, as to a page that its user was on before: the first fills the browser's cache,
+// the second its cache of compiled code. Modules get there some time after they were in use.
+const (
+	visits     = 2
+	visitTrips = 500
+	visitRest  = 2500 * time.Millisecond
+)
 
 // flowEvery is how long the sender waits between messages while a direct path is set up behind them.
 const flowEvery = 4 // ms
@@ -18,29 +24,58 @@ const flowEvery = 4 // ms
 // start: from the start of the script to the first message at the other side, and to the first by the direct path. All that is loaded
 // is in the browser's cache, and the receiver is there.
 func (b *bench) start(ctx context.Context, s subject) (results []result, err error) {
-	p, err := b.newPair(ctx, s)
+	p, err := b.newReceiver(ctx, s)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, p.close(context.WithoutCancel(ctx))) }()
-	sender := p.a.(page)
+	tab, err := b.browser.NewTab(ctx, os.Stderr) // only there compiled code is kept
+	if err != nil {
+		return nil, err
+	}
+	if p.a, err = b.load(ctx, tab, s); err != nil {
+		return nil, errors.Join(err, tab.Close(ctx))
+	}
+	room := p.room
 	for visit := range visits {
-		options := p.options("b") // one that waits for nobody
-		options["room"] = fmt.Sprintf("%s-visit-%d", p.room, visit)
-		if err := sender.Call(ctx, "open", nil, options); err != nil {
+		p.room = fmt.Sprintf("%s-visit-%d", room, visit)
+		if err := p.visit(ctx); err != nil {
 			return nil, fmt.Errorf("visit: %w", err)
 		}
-		if sender, err = b.load(ctx, sender.Page, s); err != nil {
-			return nil, err
-		}
 	}
+	p.room = room
+	return p.timedStart(ctx)
+}
+
+// visit has the ends talk, and loads both pages again.
+func (p *pair) visit(ctx context.Context) error {
+	if err := p.open(ctx); err != nil {
+		return err
+	}
+	if err := p.a.Call(ctx, "trips", nil, map[string]any{"count": visitTrips, "warm": 0, "size": 64}); err != nil {
+		return err
+	}
+	if err := pause(ctx, visitRest); err != nil {
+		return err
+	}
+	for _, e := range []*end{&p.a, &p.b} {
+		again, err := p.bench.load(ctx, (*e).(page).Page, p.subject)
+		if err != nil {
+			return err
+		}
+		*e = again
+	}
+	return nil
+}
+
+func (p *pair) timedStart(ctx context.Context) ([]result, error) {
 	options := p.options("a")
 	var address string
 	if err := p.b.Call(ctx, "open", &address, p.options("b")); err != nil {
 		return nil, fmt.Errorf("the receiver opens: %w", err)
 	}
 	options["peer"] = address
-	from, err := zeroOf(ctx, sender)
+	from, err := zeroOf(ctx, p.a)
 	if err != nil {
 		return nil, err
 	}
@@ -48,20 +83,20 @@ func (b *bench) start(ctx context.Context, s subject) (results []result, err err
 	if err != nil {
 		return nil, err
 	}
-	if err := p.b.Call(ctx, "expectFirst", nil, map[string]any{"direct": s.direct}); err != nil {
+	if err := p.b.Call(ctx, "expectFirst", nil, map[string]any{"direct": p.subject.direct}); err != nil {
 		return nil, err
 	}
 	var begun struct{ Begun, Ready float64 }
-	if err := sender.Call(ctx, "start", &begun, options); err != nil {
+	if err := p.a.Call(ctx, "start", &begun, options); err != nil {
 		return nil, err
 	}
 	flowed := make(chan error, 1)
-	go func() { flowed <- sender.Call(ctx, "flow", nil, map[string]any{"every": flowEvery}) }()
+	go func() { flowed <- p.a.Call(ctx, "flow", nil, map[string]any{"every": flowEvery}) }()
 	var at firsts
 	if err := p.b.Call(ctx, "first", &at); err != nil {
 		return nil, fmt.Errorf("the first message: %w", err)
 	}
-	if err := sender.Call(ctx, "stop", nil); err != nil {
+	if err := p.a.Call(ctx, "stop", nil); err != nil {
 		return nil, err
 	}
 	if err := <-flowed; err != nil {
@@ -72,7 +107,7 @@ func (b *bench) start(ctx context.Context, s subject) (results []result, err err
 		"ready": begun.Ready - begun.Begun,
 		"first": inMS(to.Add(milliseconds(at.First)).Sub(start)),
 	}
-	if s.direct {
+	if p.subject.direct {
 		values["direct"] = inMS(to.Add(milliseconds(at.Direct)).Sub(start))
 	}
 	return []result{{Values: values}}, nil

@@ -85,6 +85,7 @@ function receive(bytes, path) {
 window.bench = {
   async load(script) {
     if (!crossOriginIsolated) throw new Error('the page is not isolated: its clock is coarse')
+    if (document.hidden) throw new Error('the page is hidden: its timers are slow')
     open = (await import(script)).open
     return true
   },

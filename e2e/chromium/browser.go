@@ -112,7 +112,15 @@ func (b *Browser) NewPage(ctx context.Context, log io.Writer) (*Page, error) {
 	if err := b.connection.Call(ctx, "", "Target.createBrowserContext", nil, &profile); err != nil {
 		return nil, err
 	}
-	p := &Page{browser: b, profile: profile.BrowserContextID, log: log, told: map[string]func(string){}}
+	return b.open(ctx, profile.BrowserContextID, log)
+}
+
+// NewTab is NewPage in the browser's own profile, which all such tabs share. Only this one has what the browser keeps on disk, as its
+// cache of compiled code.
+func (b *Browser) NewTab(ctx context.Context, log io.Writer) (*Page, error) { return b.open(ctx, "", log) }
+
+func (b *Browser) open(ctx context.Context, profile string, log io.Writer) (*Page, error) {
+	p := &Page{browser: b, profile: profile, log: log, told: map[string]func(string){}}
 	target, err := b.newTab(ctx, p.profile, true)
 	if err != nil {
 		return nil, err
@@ -138,7 +146,10 @@ func (b *Browser) newTab(ctx context.Context, profile string, newWindow bool) (s
 	var target struct {
 		TargetID string `json:"targetId"`
 	}
-	err := b.connection.Call(ctx, "", "Target.createTarget",
-		map[string]any{"url": "about:blank", "browserContextId": profile, "newWindow": newWindow}, &target)
+	wanted := map[string]any{"url": "about:blank", "newWindow": newWindow}
+	if profile != "" {
+		wanted["browserContextId"] = profile
+	}
+	err := b.connection.Call(ctx, "", "Target.createTarget", wanted, &target)
 	return target.TargetID, err
 }

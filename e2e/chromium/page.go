@@ -142,9 +142,12 @@ func (p *Page) Crash(ctx context.Context) error {
 	}
 }
 
-// Close closes the tab and forgets its profile.
+// Close closes the tab and forgets its profile, unless that is the browser's own.
 func (p *Page) Close(ctx context.Context) error {
 	p.browser.connection.Listen(p.session, nil)
+	if p.profile == "" {
+		return p.browser.connection.Call(ctx, "", "Target.closeTarget", map[string]any{"targetId": p.target}, nil)
+	}
 	return p.browser.connection.Call(ctx, "", "Target.disposeBrowserContext", map[string]any{"browserContextId": p.profile}, nil)
 }
 
