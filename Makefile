@@ -55,6 +55,7 @@ dist: bin/hyroute.wasm web/dist/.built ## one stripped binary with page and modu
 test: build needs ## all tests, in real browsers too
 	go test -timeout 10m ./...
 	go test -count=1 .
+	cd bench && go test ./...
 	cd web && npm test
 	@$(MAKE) scenarios
 	@$(MAKE) e2e SHORT=1
