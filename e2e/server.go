@@ -52,7 +52,7 @@ func (s *server) stop() error {
 	if alive := command.Process.Signal(syscall.SIGTERM); alive != nil {
 		err = fmt.Errorf("the node: %w", alive)
 	}
-	kill := time.AfterFunc(5*time.Second, func() { command.Process.Kill() })
+	kill := time.AfterFunc(15*time.Second, func() { command.Process.Kill() })
 	defer kill.Stop()
 	if ended := command.Wait(); ended != nil {
 		err = errors.Join(err, fmt.Errorf("the node: %w", ended))

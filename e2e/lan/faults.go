@@ -60,9 +60,9 @@ func (e *End) PassUDP() error {
 
 // CutTCP resets this end's TCP connections as soon as anything is sent on them, and whatever it tries anew.
 func (e *End) CutTCP() error {
-	for _, chain := range []string{"cut-in", "cut-out"} {
-		// The resets themselves have to pass.
-		if _, err := run(e.argv("nft", "add", "rule", "inet", "lan", chain, "tcp", "flags", "&", "rst", "==", "0", "counter", "reject", "with", "tcp", "reset")); err != nil {
+	for chain, at := range map[string]string{"cut-in": "iifname", "cut-out": "oifname"} {
+		// The resets themselves have to pass, and what an end says to itself, such as a driver to its browser.
+		if _, err := run(e.argv("nft", "add", "rule", "inet", "lan", chain, at, "eth0", "tcp", "flags", "&", "rst", "==", "0", "counter", "reject", "with", "tcp", "reset")); err != nil {
 			return err
 		}
 	}
