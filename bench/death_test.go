@@ -78,3 +78,34 @@ func TestTableHasMedianAndRatio(t *testing.T) {
 		t.Errorf("no %q in\n%s", want, text.String())
 	}
 }
+
+func TestAims(t *testing.T) {
+	r := &record{}
+	add := func(part, subject, fault, name string, size int, value float64) {
+		r.results = append(r.results, result{Part: part, Subject: subject, Case: fault, Size: size, Values: map[string]float64{name: value}})
+	}
+	add("speed", "dc", "", "rate", 200, 100)
+	add("speed", "hyroute-direct", "", "rate", 200, 200)
+	add("rtt", "dc", "", "mean", 0, 1)
+	add("rtt", "hyroute-direct", "", "mean", 0, 1.26)
+	add("rtt", "ws", "", "mean", 0, 2)
+	add("start", "dc", "", "direct", 0, 40)
+	add("start", "hyroute-direct", "", "direct", 0, 48)
+	add("death", "hyroute-direct", "page", "lost", 0, 0)
+	add("death", "hyroute-direct", "page", "lost", 0, 1)
+	var text strings.Builder
+	r.printAims(&text)
+	for _, want := range []string{
+		"| hyroute-direct: 200 B, messages/s | 200 | at least 200 | reached |",
+		"| hyroute-direct: there and back, ms | 1.26 | at most 1.25 | **missed** |",
+		"| hyroute-direct: first message by the direct path, ms | 48 | at most 48 | reached |",
+		"| hyroute-direct: lost, in the worst round when the page dies | 1 | at most 0 | **missed** |",
+	} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("no %q in\n%s", want, text.String())
+		}
+	}
+	if lines := strings.Count(text.String(), "\n"); lines != 7 {
+		t.Errorf("%d lines: what was not measured is not judged\n%s", lines, text.String())
+	}
+}

@@ -50,6 +50,7 @@ func (r *record) print(w io.Writer) {
 			{"recovered", "recovered", "%.0f", false},
 		})
 	}
+	r.printAims(w)
 	for _, one := range r.results {
 		if one.Part != "about" && one.Values == nil {
 			fmt.Fprintf(w, "failed: %s of %s, round %d: %s\n", one.Part, one.Subject, one.Round, one.Text)
