@@ -1,12 +1,13 @@
 import { canonical, domainOf } from "./address.ts";
 import { hex } from "./bytes.ts";
 import { FirstStub } from "./carriers.ts";
+import { decodeContent } from "./content.ts";
 import { HyrouteError, type Warning } from "./errors.ts";
 import { Emitter } from "./events.ts";
 import { Identity } from "./identity.ts";
 import { recallDomain, rememberDomain } from "./keystore.ts";
 import { Machine } from "./machine.ts";
-import { checkAllowed, compile, type ModuleSource } from "./module.ts";
+import { checkAllowed, compile, Refused, type ModuleSource } from "./module.ts";
 import type { Opening } from "./node-stub.ts";
 import { Runtime } from "./runtime.ts";
 import { encodeOpen } from "./wire.ts";
@@ -28,6 +29,11 @@ export interface ConnectOptions {
   module?: ModuleSource;
   /** A secret of 32 bytes that the key is made from. Without it a page keeps one in IndexedDB; others get a new one each time. */
   seed?: Uint8Array;
+  /**
+   * Keeps the session over a reload: when the page goes, it stores where each stream stands and what is under way, and the next page
+   * with this key goes on from there (see `Runtime.restored`). Needs IndexedDB and Web Locks. Nothing is sent after the page was hidden.
+   */
+  keep?: boolean;
   /** Servers that help to set up peer connections, instead of those that the node names. */
   iceServers?: RTCIceServer[];
   /** `"relay"` keeps to TURN servers: peers do not learn this machine's addresses. */
@@ -65,33 +71,50 @@ export async function connect(url: string | URL, options: ConnectOptions = {}): 
   // All at once: the module, the key, and the socket.
   const ready = compile(module).then((code) => Machine.prepare(code, reserve));
   ready.catch(() => undefined);
-  const loaded = Identity.load(options.seed, warn);
+  let me: Runtime | undefined;
+  const loaded = Identity.load(options.seed, warn, () => void me?.end(new HyrouteError("superseded", "another page took the key of this runtime")));
+  const kept = options.keep
+    ? loaded.then(async ({ id }) => (await import("./last-act.ts")).LastAct.open(id, { HyrouteError, decodeContent }))
+    : undefined;
   let opening!: (value: Opening) => void;
   const first = new FirstStub({ url: nodeUrl.href, WebSocket: socket, warn, opening: new Promise<Opening>((resolve) => (opening = resolve)) });
   first.stub.connect();
   try {
-    const [identity, domain] = await orAborted(Promise.all([loaded, findDomain(first, nodeUrl, options.domain)]), signal);
+    const [identity, domain, act] = await orAborted(Promise.all([loaded, findDomain(first, nodeUrl, options.domain), kept]), signal);
     const runtime = canonical(`runtime://${domain}/${identity.id}`);
+    act?.name(runtime);
     opening({ domain, runtime, identity });
     const rtc = options.direct === false ? undefined : (options.RTCPeerConnection ?? globalThis.RTCPeerConnection);
     const nodes = new Map(Object.entries(options.nodes ?? {}));
-    const me = new Runtime({
+    const made = me = new Runtime({
       runtime, identity, domain, first, WebSocket: socket, RTCPeerConnection: rtc, iceServers: options.iceServers, ice: options.ice, emitter, trace: options.trace,
-      address: options.name ?? identity.id,
+      act, address: options.name ?? identity.id,
       nodeUrl: (of) => (of === domain ? nodeUrl.href : (nodes.get(of) ?? `${nodeUrl.protocol}//${of}/ws`)),
     });
-    const wall = Date.now();
+    const wall = act?.wall ?? Date.now();
     const seed = hex(crypto.getRandomValues(new Uint8Array(8)));
     const line = encodeOpen({ runtime, wall, seed, domains: [...nodes.keys()], direct: rtc !== undefined });
-    ready
-      .then((open) => open(line))
-      .then(
-        ([machine, effects]) => me.run(machine, line, effects),
-        (cause) => me.fail(cause instanceof HyrouteError ? cause : new HyrouteError("module", String(cause), { cause })),
-      );
+    Promise.all([ready, act?.begin()])
+      .then(([open]) => {
+        act?.begun();
+        if (act?.former) {
+          try {
+            const { snapshot, now } = act.former;
+            const [machine] = open(snapshot);
+            return made.run(machine, "# It goes on from a stored state, so it can not be played alone.\n", "", { verb: "restored", wall, seed }, now);
+          } catch (error) {
+            if (!(error instanceof Refused)) throw error;
+            act.forget(); // made by another version
+          }
+        }
+        const [machine, effects] = open(line);
+        made.run(machine, line, effects);
+      })
+      .catch((cause) => made.fail(cause instanceof HyrouteError ? cause : new HyrouteError("module", String(cause), { cause })));
     return me;
   } catch (error) {
     void first.stub.close();
+    void kept?.then((act) => act.close()).catch(() => undefined);
     void loaded.then((identity) => identity.release()).catch(() => undefined);
     throw error;
   }

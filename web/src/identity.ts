@@ -36,15 +36,15 @@ export class Identity {
     this.release = release;
   }
 
-  /** The identity of a seed, or else of a key that this origin keeps. Its address stays the same as long as that is kept. */
-  static async load(seed: Uint8Array | undefined, warn: (warning: Warning) => void): Promise<Identity> {
+  /** The identity of a seed, or else of a key that this origin keeps. Its address stays the same as long as that is kept. `lost` is called if another page takes that key. */
+  static async load(seed: Uint8Array | undefined, warn: (warning: Warning) => void, lost = () => {}): Promise<Identity> {
     if (seed && seed.length !== 32) throw new HyrouteError("bad-option", `a seed has 32 bytes, not ${seed.length}`);
     const scheme = await pickScheme();
     if (globalThis.isSecureContext === false) {
       const text = "this page is not served over https: its key is handled in plain code, and its address changes when it is loaded again";
       warn({ code: "insecure-origin", text });
     }
-    const claim = seed ? { pair: await scheme.fromSeed(seed.slice()), release() {} } : await claimKey(scheme, warn);
+    const claim = seed ? { pair: await scheme.fromSeed(seed.slice()), release() {} } : await claimKey(scheme, warn, lost);
     return new Identity(scheme, claim.pair, await fingerprint(scheme, claim.pair.public), claim.release);
   }
 

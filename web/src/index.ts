@@ -17,6 +17,7 @@ export type { Endpoint } from "./endpoint.ts";
 export type { Explanation, Runtime } from "./runtime.ts";
 export type { Listener } from "./inbox.ts";
 export type { Message } from "./message.ts";
+export type { Restored } from "./last-act.ts";
 export type { MessageType, Value } from "./content.ts";
 export type { ModuleSource } from "./module.ts";
 export type { RequestOptions, SendOptions, Sent } from "./outbox.ts";

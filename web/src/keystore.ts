@@ -1,3 +1,4 @@
+import { acquire } from "./lock.ts";
 import type { Scheme, KeyPair } from "./scheme.ts";
 import type { Warning } from "./errors.ts";
 
@@ -13,11 +14,11 @@ export interface Claim {
 /**
  * Takes a key of this origin that nobody uses: two tabs must never open the same runtime. Each key has a number and is used under a
  * Web Lock of that number; a tab that is loaded again finds the one it had. Where keys can not be kept, or tabs can not be told
- * apart, the key lives as long as the page.
+ * apart, the key lives as long as the page. `lost` is called if another page takes the key away.
  */
-export async function claimKey(scheme: Scheme, warn: (warning: Warning) => void): Promise<Claim> {
+export async function claimKey(scheme: Scheme, warn: (warning: Warning) => void, lost: () => void): Promise<Claim> {
   const locks = globalThis.navigator?.locks;
-  const [database, taken] = await Promise.all([openDatabase(), locks && takeSlot(locks)]);
+  const [database, taken] = await Promise.all([openDatabase(), locks && takeSlot(locks, lost)]);
   if (!taken || !database) {
     taken?.release();
     if (globalThis.isSecureContext) {
@@ -53,7 +54,7 @@ export async function rememberDomain(url: string, domain: string): Promise<void>
   if (database) await write(database, "domains", url, domain).catch(() => undefined);
 }
 
-async function takeSlot(locks: LockManager): Promise<{ slot: number; release: () => void }> {
+async function takeSlot(locks: LockManager, lost: () => void): Promise<{ slot: number; release: () => void }> {
   const last = lastSlot();
   // The one that this tab had, then all from the first.
   for (let i = -1; ; i++) {
@@ -62,8 +63,8 @@ async function takeSlot(locks: LockManager): Promise<{ slot: number; release: ()
     const name = `hyroute key ${slot}`;
     // The page that this one replaces may not have let go yet.
     const release =
-      (await acquire(locks, name, { ifAvailable: true })) ??
-      (i < 0 && cameBack() ? await acquire(locks, name, { signal: AbortSignal.timeout(reloadWait) }) : undefined);
+      (await acquire(locks, name, { ifAvailable: true }, lost)) ??
+      (i < 0 && cameBack() ? await acquire(locks, name, { signal: AbortSignal.timeout(reloadWait) }, lost) : undefined);
     if (!release) continue;
     held.add(slot);
     keepSlot(slot);
@@ -75,14 +76,6 @@ async function takeSlot(locks: LockManager): Promise<{ slot: number; release: ()
       },
     };
   }
-}
-
-/** Resolves with a function that gives the lock back, or with undefined if it is not to be had. */
-function acquire(locks: LockManager, name: string, options: LockOptions): Promise<(() => void) | undefined> {
-  return new Promise((resolve) => {
-    const hold = (lock: Lock | null) => (lock ? new Promise<void>((release) => resolve(release)) : resolve(undefined));
-    locks.request(name, options, hold).catch(() => resolve(undefined));
-  });
 }
 
 // Session storage belongs to a tab and outlives a reload. A duplicated tab gets a copy, and then finds the lock taken.

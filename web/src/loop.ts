@@ -48,11 +48,15 @@ export class Loop {
     this.#hooks = hooks;
   }
 
-  /** Hands over the machine with the line it was made from and the effects of its start. Events pushed before are stepped then. */
-  run(machine: Machine, line: string, effects: string): void {
+  /**
+   * Hands over the machine with the line it was made from and the effects of its start. Events pushed before are stepped then; `first`
+   * before them, where the machine has a former life, whose clock goes on at `now`.
+   */
+  run(machine: Machine, line: string, effects: string, first?: Event, now = 0): void {
     if (this.#stopped) return;
     this.#machine = machine;
-    this.#start = performance.now();
+    this.#start = performance.now() - now;
+    if (first) this.#queue.unshift({ event: first, payload: undefined });
     this.#do(line, effects, new Map());
     this.#schedule();
   }
@@ -67,6 +71,24 @@ export class Loop {
   /** Steps the machine now with all that waits, as far as that is possible. */
   flush(): void {
     while (this.#machine && !this.#paused && !this.#stopped && this.#queue.length > 0) this.#step();
+  }
+
+  /** Steps no more until `wake`, and gives the machine's state; undefined if there is none to be had now. */
+  rest(): { snapshot: Bytes; now: number } | undefined {
+    if (!this.#machine || this.#paused || this.#stopped) return undefined;
+    this.#paused = true;
+    try {
+      return { snapshot: this.#machine.snapshot(), now: this.#time() };
+    } catch (error) {
+      this.#paused = false;
+      this.#fault(this.#machine, [], error as Error);
+      return undefined;
+    }
+  }
+
+  wake(): void {
+    this.#paused = false;
+    this.#schedule();
   }
 
   /** Ends it: no effect, event or timer comes any more. */
@@ -107,8 +129,7 @@ export class Loop {
     const lines = items.map((item) => encodeEvent(item.event));
     const frames = new Map<number, Bytes>();
     for (const { event, payload } of items) if (event.verb === "frame-received") frames.set(event.frame, payload!);
-    this.#now = Math.max(this.#now, Math.floor(performance.now() - this.#start));
-    const frame = frameOf(this.#now, lines);
+    const frame = frameOf(this.#time(), lines);
     let effects: string;
     try {
       effects = machine.step(frame);
@@ -122,6 +143,10 @@ export class Loop {
     } catch (error) {
       this.#fault(machine, [], error as Error);
     }
+  }
+
+  #time(): number {
+    return (this.#now = Math.max(this.#now, Math.floor(performance.now() - this.#start)));
   }
 
   #do(input: string, output: string, frames: ReadonlyMap<number, Bytes>): void {

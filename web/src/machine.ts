@@ -28,13 +28,18 @@ export class Machine {
     return (await Machine.prepare(module, reserve))(line);
   }
 
-  /** Does what can be done before it is known what to open: returns what opens. Throws as `open`. */
-  static async prepare(module: WebAssembly.Module, reserve: number): Promise<(line: string) => [Machine, string]> {
+  /** Does what can be done before it is known what to open: returns what opens, with a line or a snapshot. Throws as `open`. */
+  static async prepare(module: WebAssembly.Module, reserve: number): Promise<(from: string | Bytes) => [Machine, string]> {
     const door = await Door.make(module, reserve);
-    return (line) => {
-      const effects = door.open(line);
+    return (from) => {
+      const effects = typeof from === "string" ? door.open(from) : (door.restore(from), "");
       return [new Machine(module, reserve, door), effects];
     };
+  }
+
+  /** Its whole state. Throws Trap. */
+  snapshot(): Bytes {
+    return this.#door.snapshot();
   }
 
   /** Steps it with one frame. Throws Refused, which changed nothing, or Trap, after which only revive helps. */

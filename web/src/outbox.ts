@@ -3,6 +3,7 @@ import { decodeContent, encodeContent, isBytes, type Content, type MessageType }
 import { HyrouteError, rejection } from "./errors.ts";
 import { maxJson, type Json } from "./json.ts";
 import type { Event, Path } from "./lines.ts";
+import type { Former } from "./last-act.ts";
 import type { Message } from "./message.ts";
 
 const maxEarly = 4096;
@@ -39,7 +40,8 @@ export interface RequestOptions extends SendOptions {
   timeout?: number;
 }
 
-interface Posted {
+/** A message that was posted and is not settled, or not released. */
+export interface Posted {
   readonly from: string;
   readonly to: string;
   readonly id: number | undefined; // of a request
@@ -55,15 +57,23 @@ interface Posted {
 /** What was posted here and is not settled or released yet, and the requests that wait for an answer. */
 export class Outbox {
   readonly #push: (event: Event) => void;
-  readonly #posted = new Map<number, Posted>();
+  readonly #posted: Map<number, Posted>;
   readonly #requests = new Map<number, number>(); // by id: msg
   #next = 1;
   #nextId = 1;
   #running = false;
   #over: HyrouteError | undefined;
 
-  constructor(push: (event: Event) => void) {
+  constructor(push: (event: Event) => void, former?: Former) {
     this.#push = push;
+    this.#posted = former?.posted ?? new Map();
+    if (former) ({ next: this.#next, nextId: this.#nextId } = former);
+    for (const [msg, { id }] of this.#posted) if (id !== undefined) this.#requests.set(id, msg);
+  }
+
+  /** What the next life needs. */
+  state(): Pick<Former, "posted" | "next" | "nextId"> {
+    return { posted: this.#posted, next: this.#next, nextId: this.#nextId };
   }
 
   /** The machine takes events from now on, and bounds what waits. */

@@ -9,6 +9,7 @@ import { Held } from "./held.ts";
 import { Inbox, type Listener } from "./inbox.ts";
 import type { Json } from "./json.ts";
 import type { By, Effect, Event, Path } from "./lines.ts";
+import type { LastAct, Restored } from "./last-act.ts";
 import { Loop } from "./loop.ts";
 import type { Machine } from "./machine.ts";
 import { Message } from "./message.ts";
@@ -34,6 +35,8 @@ export interface RuntimeParts extends Omit<CarrierOptions, "push" | "received" |
   address: string;
   emitter: Emitter;
   trace: ((line: string) => void) | undefined;
+  /** With the option `keep`. */
+  act: LastAct | undefined;
 }
 
 /** A runtime: an address of its own, and the way to all others. Made by `connect`. */
@@ -43,6 +46,9 @@ export class Runtime implements AsyncIterable<Message> {
 
   /** The runtime's own URL: its domain, and the fingerprint of its key. */
   readonly url: string;
+
+  /** With `keep`: the messages of the page before that were not settled when it went. They go on; this says what becomes of them. */
+  readonly restored: readonly Restored[];
 
   readonly #parts: RuntimeParts;
   readonly #emitter: Emitter;
@@ -73,7 +79,8 @@ export class Runtime implements AsyncIterable<Message> {
       trace: parts.trace,
     });
     const push = (event: Event, payload?: Bytes) => this.#push(event, payload);
-    this.#outbox = new Outbox(push);
+    this.#outbox = new Outbox(push, parts.act?.former);
+    this.restored = parts.act?.restored ?? [];
     this.#carriers = new Carriers({
       ...parts,
       push,
@@ -84,15 +91,16 @@ export class Runtime implements AsyncIterable<Message> {
     this.#own = this.register(parts.address);
     this.address = this.#own.address;
     globalThis.addEventListener?.("pagehide", this.#hide);
+    parts.act?.attach(this.#loop, this.#outbox, this.#hide, (error) => void this.end(error));
     globalThis.addEventListener?.("online", this.#online);
     network()?.addEventListener("change", this.#changed);
   }
 
-  /** Hands over the machine with the line it was made from and the effects of its start. @internal */
-  run(machine: Machine, line: string, effects: string): void {
+  /** Hands over the machine, as to Loop. @internal */
+  run(machine: Machine, line: string, effects: string, first?: Event, now?: number): void {
     if (this.#over) return;
     this.#outbox.run();
-    this.#loop.run(machine, line, effects);
+    this.#loop.run(machine, line, effects, first, now);
     this.#emitter.emit("status", { kind: "module", status: "live", reason: "" });
   }
 
@@ -100,7 +108,7 @@ export class Runtime implements AsyncIterable<Message> {
   fail(error: HyrouteError): void {
     if (this.#over) return;
     this.#emitter.emit("status", { kind: "module", status: "failed", reason: error.message });
-    void this.#end(error);
+    void this.end(error);
   }
 
   /**
@@ -164,7 +172,7 @@ export class Runtime implements AsyncIterable<Message> {
       this.#push({ verb: "closing" });
       this.#loop.flush();
     }
-    return this.#end(new HyrouteError("closed", "this runtime is closed"));
+    return this.end(new HyrouteError("closed", "this runtime is closed"));
   }
 
   [Symbol.asyncIterator](): AsyncIterator<Message, undefined> {
@@ -192,9 +200,11 @@ export class Runtime implements AsyncIterable<Message> {
   readonly #hide = (): void => {
     this.#carriers.hide();
     this.#loop.flush();
+    this.#parts.act?.save();
   };
 
-  #end(error: HyrouteError): Promise<void> {
+  /** Ends it: what waits is rejected with this. @internal */
+  end(error: HyrouteError): Promise<void> {
     this.#over ??= error;
     return (this.#closing ??= this.#shut(error));
   }
@@ -210,6 +220,7 @@ export class Runtime implements AsyncIterable<Message> {
     globalThis.removeEventListener?.("online", this.#online);
     network()?.removeEventListener("change", this.#changed);
     await this.#carriers.close();
+    this.#parts.act?.close();
     this.#parts.identity.release();
   }
 
