@@ -10,10 +10,11 @@ function executable() {
   return found;
 }
 
-/** Starts Chromium with a profile of its own. */
-export function browser(more = []) {
+/** Starts Chromium with a profile of its own, and with `more` arguments, `without` some of those that Playwright gives. */
+export function browser(more = [], without = []) {
   return chromium.launch({
     executablePath: process.env["CHROMIUM"] || executable(),
+    ignoreDefaultArgs: without,
     args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", ...more],
   });
 }

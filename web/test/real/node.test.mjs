@@ -28,6 +28,7 @@ test("two runtimes in Node talk, keep a seed's address, and let the process end"
     await a.close();
     const again = await connect(url, { seed });
     console.log(JSON.stringify([again.address]));
+    await connect(url, { keep: true }).catch(({ code, message }) => console.log(JSON.stringify([code, message])));
     await Promise.all([b.close(), again.close()]);
   `;
   const { stdout } = await run(process.execPath, ["--experimental-websocket", "--no-warnings", "--input-type=module", "-e", program], { timeout: 30_000 });
@@ -35,4 +36,6 @@ test("two runtimes in Node talk, keep a seed's address, and let the process end"
   assert.match(lines[0][0], new RegExp(`^hyperty://${node.domain}/[a-z2-7]{32}$`));
   assert.deepEqual(lines[0].slice(1), [`hyperty://${node.domain}/bob`, { twice: 42 }, "relay", [1, 2, 255]]);
   assert.equal(lines[1][0], lines[0][0]);
+  assert.equal(lines[2][0], "bad-option");
+  assert.match(lines[2][1], /IndexedDB and Web Locks/);
 });
