@@ -37,6 +37,10 @@ var cases = []testCase{
 	{"close", every, []pair{mixed}, closedConnection},
 	{"first-message", []pair{chromes, natives}, []pair{chromes, natives}, firstMessage},
 	{"send-before-load", []pair{chromes}, []pair{chromes}, sendBeforeLoad},
+	{"page-closed", []pair{chromes, foxChrome}, nil, pageClosed},
+	{"page-left", []pair{chromes, foxChrome}, nil, pageLeft},
+	{"browser-killed", []pair{chromes, foxChrome}, []pair{chromes}, browserKilled},
+	{"turn", []pair{chromes, natives, foxChrome}, []pair{chromes}, turnOnly},
 	{"hidden-tab", []pair{chromes}, []pair{chromes}, hiddenTab},
 	{"freeze", []pair{chromes}, []pair{chromes}, frozen},
 	{"udp", []pair{mixed, natives, foxNative}, []pair{natives}, vanishingUDP},
@@ -222,11 +226,19 @@ func (s *side) prefers(path string) bool {
 
 // connect joins both ends to the node.
 func (st *stage) connect(ctx context.Context) error {
-	j := joining{URL: st.url(), Trace: st.settings.trace || st.trace}
 	return both(
-		func() error { return st.a.connect(ctx, j) },
-		func() error { return st.b.connect(ctx, j) },
+		func() error { return st.a.connect(ctx, st.joining(st.a)) },
+		func() error { return st.b.connect(ctx, st.joining(st.b)) },
 	)
+}
+
+// joining is how a side joins the node of this stage.
+func (st *stage) joining(s *side) joining {
+	j := joining{URL: st.url(), TURN: st.turn, Trace: st.settings.trace || st.trace}
+	if s.witness != nil {
+		j.Witness = s.witness.url
+	}
+	return j
 }
 
 // judge fills the line, and says what is not as this case wants.

@@ -80,6 +80,13 @@ func (n *news) wait(ctx context.Context, name string, match func(event) bool) (e
 	}
 }
 
+// all are all events so far.
+func (n *news) all() []event {
+	n.lock.Lock()
+	defer n.lock.Unlock()
+	return slices.Clone(n.events)
+}
+
 // of are all events of a name so far.
 func (n *news) of(name string) []event {
 	n.lock.Lock()
@@ -107,6 +114,7 @@ type side struct {
 	news    *news
 	address string
 	offset  time.Duration // its clock reads this when the stage's reads 0
+	witness *witness      // not nil: has its records
 }
 
 // plan is a stream of numbered messages to send.
@@ -127,6 +135,9 @@ type joining struct {
 	To    string `json:"to,omitempty"`    // connectAndSend: where the message goes
 	Tell  bool   `json:"tell,omitempty"`  // each delivery is told as an event
 	Trace bool   `json:"trace,omitempty"` // keep every event and effect of the machine
+
+	TURN    bool   `json:"turn,omitempty"`    // its peer connections go by TURN servers alone
+	Witness string `json:"witness,omitempty"` // is told each record, and waited for; empty: the side keeps them itself
 
 	Domain string            `json:"domain,omitempty"` // of the node; empty: as the node says
 	Nodes  map[string]string `json:"nodes,omitempty"`  // WebSocket URLs of further domains' nodes
@@ -206,6 +217,14 @@ func (s *side) setPace(ctx context.Context, ms int) error {
 	return nil
 }
 
+// candidates are the kinds of the local candidates that its peer connections use; of pages only.
+func (s *side) candidates(ctx context.Context) (kinds []string, err error) {
+	if err := s.call(ctx, "candidates", &kinds); err != nil {
+		return nil, fmt.Errorf("%s: candidates: %w", s.name, err)
+	}
+	return kinds, nil
+}
+
 // owed is how many of its messages are not settled.
 func (s *side) owed(ctx context.Context) (n int, err error) {
 	if err := s.call(ctx, "owed", &n); err != nil {
@@ -216,6 +235,9 @@ func (s *side) owed(ctx context.Context) (n int, err error) {
 
 // records is its history so far, with times on the clock of the stage, in ms.
 func (s *side) records(ctx context.Context) ([]history.Record, error) {
+	if s.witness != nil {
+		return s.witness.all(), nil
+	}
 	var lines string
 	if err := s.call(ctx, "records", &lines); err != nil {
 		return nil, fmt.Errorf("%s: records: %w", s.name, err)

@@ -52,6 +52,7 @@ type stage struct {
 	records  []history.Record // of runtimes that are gone
 	first    int              // number of the next message, where a case sends more than one stream
 	trace    bool             // this case reads what the machines were told and answered
+	turn     bool             // ends keep to TURN
 }
 
 func newStage(ctx context.Context, s settings, network *lan.LAN, p pair) (*stage, error) {
@@ -92,6 +93,12 @@ func (st *stage) enter(ctx context.Context, hold <-chan struct{}) error {
 	)
 }
 
+// attend has a witness keep the records of a side, which is going to die.
+func (st *stage) attend(s *side) (err error) {
+	s.witness, err = newWitness(st.since)
+	return err
+}
+
 func (st *stage) sides() []*side {
 	var there []*side
 	for _, s := range []*side{st.a, st.b} {
@@ -110,6 +117,12 @@ func (st *stage) gather() ([]history.Record, error) {
 	var failed error
 	for _, s := range st.sides() {
 		records, err := s.records(ctx)
+		for i := range records {
+			// Resets and gaps name the peer's runtime, whose end is the address that is named after it.
+			if id, runtime := strings.CutPrefix(records[i].Peer, "runtime://"); runtime {
+				records[i].Peer = "hyperty://" + id
+			}
+		}
 		all = append(all, records...)
 		failed = errors.Join(failed, err)
 	}
@@ -120,6 +133,9 @@ func (st *stage) gather() ([]history.Record, error) {
 func (st *stage) close() error {
 	err := errors.Join(st.network.PassUDP(), st.network.PassTCP())
 	for _, s := range st.sides() {
+		if s.witness != nil {
+			err = errors.Join(err, s.witness.close())
+		}
 		if closed := s.close(); closed != nil {
 			err = errors.Join(err, fmt.Errorf("%s: %w", s.name, closed))
 		}

@@ -117,7 +117,9 @@ func (b *Browser) NewPage(ctx context.Context, log io.Writer) (*Page, error) {
 
 // NewTab is NewPage in the browser's own profile, which all such tabs share. Only this one has what the browser keeps on disk, as its
 // cache of compiled code.
-func (b *Browser) NewTab(ctx context.Context, log io.Writer) (*Page, error) { return b.open(ctx, "", log) }
+func (b *Browser) NewTab(ctx context.Context, log io.Writer) (*Page, error) {
+	return b.open(ctx, "", log)
+}
 
 func (b *Browser) open(ctx context.Context, profile string, log io.Writer) (*Page, error) {
 	p := &Page{browser: b, profile: profile, log: log, told: map[string]func(string){}}

@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
 
 	"github.com/coder/websocket"
@@ -162,7 +163,8 @@ func TestTraffic(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Upgrade") == "" {
 			w.Header().Set("Content-Type", "text/html")
-			w.Write(make([]byte, 5000))
+			// With an icon of its own: else the browser asks for one, sooner or later.
+			w.Write([]byte(`<link rel="icon" href="data:,">` + strings.Repeat(" ", 5000)))
 			return
 		}
 		c, err := websocket.Accept(w, r, nil)

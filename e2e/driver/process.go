@@ -85,13 +85,17 @@ func (p *Process) Close() error {
 	return errors.Join(err, p.remove())
 }
 
-// remove tries more than once: a process that was killed may still be writing.
 func (p *Process) remove() error {
 	if p.kept {
 		return nil
 	}
+	return Remove(p.profile)
+}
+
+// Remove removes a profile. It tries more than once: a process that was killed may still be writing.
+func Remove(profile string) error {
 	for try := 0; ; try++ {
-		err := os.RemoveAll(p.profile)
+		err := os.RemoveAll(profile)
 		if err == nil || try == 20 {
 			return err
 		}

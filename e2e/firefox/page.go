@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/hyroute/hyroute/e2e/driver"
@@ -31,8 +33,16 @@ func (p *Page) Serve(ctx context.Context, serve driver.Server, patterns ...strin
 	p.lock.Lock()
 	p.serve, p.patterns = serve, patterns
 	p.lock.Unlock()
-	// Patterns of the protocol know no wildcards, so every request of the page is stopped, and most go on at once.
-	return p.browser.call(ctx, "network.addIntercept", fields{"phases": []string{"beforeRequestSent"}, "contexts": []string{p.context}}, nil)
+	intercept := fields{"phases": []string{"beforeRequestSent"}, "contexts": []string{p.context}}
+	// Patterns of the protocol know no wildcards: where there are any every request of the page is stopped, and most go on.
+	if !slices.ContainsFunc(patterns, func(pattern string) bool { return strings.Contains(pattern, "*") }) {
+		var urls []any
+		for _, pattern := range patterns {
+			urls = append(urls, fields{"type": "pattern", "pathname": pattern})
+		}
+		intercept["urlPatterns"] = urls
+	}
+	return p.browser.call(ctx, "network.addIntercept", intercept, nil)
 }
 
 // Listen has fn called with each string that the page gives to its function window[name]. It must not wait for the page.

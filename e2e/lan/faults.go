@@ -44,6 +44,12 @@ func (e *End) DropUDPAfter(bytes int) error {
 	return e.udp("quota", "over", strconv.Itoa(bytes), "bytes")
 }
 
+// DropUDPPast lets those vanish that do not come from an address: what does not go by the server there. Multicast DNS is
+// no path, and passes.
+func (e *End) DropUDPPast(ip string) error {
+	return e.udp("udp", "dport", "!=", "5353", "ip", "saddr", "!=", ip)
+}
+
 // udp drops the UDP packets that come in and match, and no others.
 func (e *End) udp(match ...string) error {
 	script := []string{"nft", "flush", "chain", "inet", "lan", "input", ";", "add", "rule", "inet", "lan", "input", "meta", "l4proto", "udp"}

@@ -18,3 +18,15 @@ export function closeConnections() {
   for (const c of open) Connection.prototype.close.call(c)
   return open.length
 }
+
+// candidates are the kinds of the local candidates of those that are in use.
+export async function candidates() {
+  const open = made.filter((c) => c.connectionState === 'connected')
+  return (await Promise.all(open.map((c) => c.getStats()))).flatMap((stats) => {
+    const all = [...stats.values()]
+    const selected = all.find((s) => s.type === 'transport')?.selectedCandidatePairId
+    // Firefox names the pair in use by itself.
+    const pair = all.find((s) => s.type === 'candidate-pair' && (s.id === selected || s.selected))
+    return pair ? [stats.get(pair.localCandidateId).candidateType] : []
+  })
+}

@@ -1,7 +1,7 @@
 // The page of the end-to-end runs: an end that the runner drives by window.end, and that logs what its runtime told it
 // as lines of a history. Events go to the runner by window.tell.
 
-import { closeConnections } from '/e2e/connections.js'
+import { candidates, closeConnections } from '/e2e/connections.js'
 import { filling, nameOf } from '/e2e/filling.js'
 import { meeting } from '/e2e/meeting.js'
 import { connect } from '/hyroute.js'
@@ -16,7 +16,14 @@ let rejections = 0
 
 // Whole milliseconds since this page began, on a clock that does not go back.
 const now = () => Math.round(performance.now())
-const log = (record) => lines.push({ at: now(), end: me.address, ...record })
+let witness // where each record is told, before anything else happens
+function log(record) {
+  const line = { at: now(), end: me.address, ...record }
+  if (!witness) return lines.push(line)
+  const request = new XMLHttpRequest()
+  request.open('POST', witness, false)
+  request.send(JSON.stringify(line) + '\n')
+}
 
 const digests = []
 let pace = 0 // ms that the listener takes for each message
@@ -65,10 +72,11 @@ window.end = {
     module = await WebAssembly.compileStreaming(fetch('/hyroute.wasm'))
   },
 
-  async connect({ url, tell: wanted, trace: traced, domain, nodes }) {
+  async connect({ url, tell: wanted, trace: traced, turn, witness: told, domain, nodes }) {
     telling = wanted
+    witness = told
     me = await connect(url, {
-      module, domain, nodes,
+      module, domain, nodes, ice: turn ? 'relay' : undefined,
       warning: ({ code, text }) => console.warn(code, text),
       trace: traced ? (line) => trace.push(`${now()} ${line}\n`) : undefined,
     })
@@ -115,6 +123,7 @@ window.end = {
   },
 
   closeConnections,
+  candidates,
   owed: () => owed,
   setPace: (ms) => { pace = ms },
   ...meeting,

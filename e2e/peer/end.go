@@ -65,6 +65,7 @@ type joining struct {
 	To    string // connectAndSend: where the message goes
 	Tell  bool   // each delivery is told as an event
 	Trace bool
+	TURN  bool // its peer connections go by TURN servers alone
 
 	Domain string            // of the node; empty: as the node says
 	Nodes  map[string]string // WebSocket URLs of further domains' nodes
@@ -142,7 +143,7 @@ func with[A any](c call, do func(A) (any, error)) (any, error) {
 
 func (e *end) connect(ctx context.Context, j joining) (string, error) {
 	o := host.Options{
-		PeerNet: e.sockets, Domain: j.Domain, Nodes: j.Nodes,
+		PeerNet: e.sockets, Domain: j.Domain, Nodes: j.Nodes, RelayOnly: j.TURN,
 		Listener: func(m *host.Message) { e.delivered(m, j.Tell) },
 	}
 	o.Trace = &notices.Writer{Log: e.log}
