@@ -44,7 +44,7 @@ var cases = []testCase{
 	{"hidden-tab", []pair{chromes}, []pair{chromes}, hiddenTab},
 	{"freeze", []pair{chromes}, []pair{chromes}, frozen},
 	{"udp", []pair{mixed, natives, foxNative}, []pair{natives}, vanishingUDP},
-	{"no-udp", []pair{mixed}, nil, neverUDP},
+	{"no-udp", []pair{mixed, natives}, nil, neverUDP},
 	{"loss", []pair{natives}, nil, loss},
 	{"large-lost", []pair{natives}, nil, largeLost},
 	{"glare", every, []pair{chromes, natives}, glare},
