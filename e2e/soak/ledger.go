@@ -36,6 +36,16 @@ func (l *ledger) log(r history.Record) {
 	}
 }
 
+// settle logs what became of a message, unless that was logged: what a life was told at its very end, the next is told again.
+func (l *ledger) settle(r history.Record) {
+	l.lock.Lock()
+	_, owed := l.open[r.Message]
+	l.lock.Unlock()
+	if owed {
+		l.log(r)
+	}
+}
+
 // owed is how many messages are not settled.
 func (l *ledger) owed() int {
 	l.lock.Lock()

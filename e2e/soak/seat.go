@@ -2,6 +2,7 @@ package soak
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -18,6 +19,7 @@ import (
 // seat is a place for a runtime: one after the other lives there, with the same key and so the same address.
 type seat struct {
 	key     *identity.Key
+	store   string // a folder: what lives here remembers; empty: each life begins with nothing
 	node    string
 	ledger  *ledger
 	udp     *atomic.Int64
@@ -29,6 +31,9 @@ type seat struct {
 	network  *network
 	me       *host.Runtime
 	slowTill time.Time
+	started  bool
+	dying    bool
+	pending  map[string]history.Record // posted by a life that did not live to hear of it; with a store only
 }
 
 // payload is what is sent.
@@ -46,9 +51,12 @@ func (s *seat) live(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.ledger.log(history.Record{Kind: history.Started, End: url.String()})
+	if !s.started || s.store == "" {
+		s.ledger.log(history.Record{Kind: history.Started, End: url.String()})
+	}
+	s.started = true
 	me, err := host.Connect(ctx, s.node, host.Options{
-		Key: s.key, Loopback: true, Dial: n.dial, PeerNet: n, Trace: &notices.Writer{End: url.String(), Log: s.ledger.log},
+		Key: s.key, Store: s.store, Loopback: true, Dial: n.dial, PeerNet: n, Trace: &notices.Writer{End: url.String(), Log: s.ledger.log},
 		Listener: func(m *host.Message) { s.delivered(url.String(), m) },
 	})
 	if err != nil {
@@ -56,7 +64,8 @@ func (s *seat) live(ctx context.Context) error {
 	}
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	s.network, s.me = n, me
+	s.network, s.me, s.dying = n, me, false
+	s.goOn(url.String(), me.Restored())
 	return nil
 }
 
@@ -64,7 +73,7 @@ func (s *seat) live(ctx context.Context) error {
 func (s *seat) die(politely bool) error {
 	s.lock.Lock()
 	n, me := s.network, s.me
-	s.me = nil
+	s.me, s.dying = nil, true
 	s.lock.Unlock()
 	if me == nil {
 		return nil
@@ -106,7 +115,11 @@ func (s *seat) post(to *seat) {
 	name := fmt.Sprintf("%s#%d", from, s.count.Add(1))
 	s.ledger.log(history.Record{Kind: history.Posted, End: s.me.URL(), Message: name, From: from, To: target})
 	sent := s.me.Post(host.Draft{To: target, Value: payload{name}, Deadline: deadline})
-	end := s.me.URL()
+	s.follow(s.me.URL(), name, sent)
+}
+
+// follow logs what becomes of a message, when that is known. A life that remembers leaves to the next what it did not hear of.
+func (s *seat) follow(end, name string, sent *host.Sent) {
 	s.running.Go(func() {
 		receipt, err := sent.Result()
 		r := history.Record{Kind: history.Settled, End: end, Message: name, Outcome: history.OutcomeTaken}
@@ -119,8 +132,30 @@ func (s *seat) post(to *seat) {
 		case receipt.Delivered:
 			r.Outcome = history.OutcomeDelivered
 		}
-		s.ledger.log(r)
+		if s.store != "" && r.Reason == string(host.Closed) {
+			s.lock.Lock()
+			defer s.lock.Unlock()
+			s.pending[name] = r
+			return
+		}
+		s.ledger.settle(r)
 	})
+}
+
+// goOn follows what a former life left, and settles what it can have left to nobody. The lock is held.
+func (s *seat) goOn(end string, left []*host.Restored) {
+	for _, m := range left {
+		var p payload
+		if raw, ok := m.Draft.Value.(json.RawMessage); ok && json.Unmarshal(raw, &p) == nil {
+			delete(s.pending, p.Name)
+			s.follow(end, p.Name, m.Sent)
+		}
+	}
+	for _, r := range s.pending {
+		r.Maybe = true
+		s.ledger.settle(r)
+	}
+	s.pending = map[string]history.Record{}
 }
 
 // fault breaks something of the seat, and says what.
@@ -160,7 +195,15 @@ func (s *seat) fault(ctx context.Context, random *rand.Rand) (string, error) {
 		return "restart", err
 	}
 	if politely {
-		return "restart", nil
+		return s.named("restart"), nil
 	}
-	return "kill", nil
+	return s.named("kill"), nil
+}
+
+// named tells the faults of seats that remember from those of others.
+func (s *seat) named(what string) string {
+	if s.store != "" {
+		what += "-stored"
+	}
+	return what
 }

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"net/http/httptest"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -31,7 +32,9 @@ const (
 type Options struct {
 	For  time.Duration
 	Seed uint64
-	Say  func(format string, arguments ...any) // progress; nil: none
+	// Folder is for the stores of every other runtime. Empty: none remembers anything.
+	Folder string
+	Say    func(format string, arguments ...any) // progress; nil: none
 }
 
 // Use is what the process uses at the end of a round, when all rests.
@@ -77,12 +80,16 @@ func Run(ctx context.Context, o Options) (report Report, err error) {
 	server := httptest.NewServer(n)
 	r := &run{options: o, ledger: newLedger(), faults: map[string]int{}}
 	url := "ws" + strings.TrimPrefix(server.URL, "http") + "/ws"
-	for range seats {
+	for i := range seats {
 		key, err := identity.New()
 		if err != nil {
 			return report, err
 		}
-		r.seats = append(r.seats, &seat{key: key, node: url, ledger: r.ledger, udp: &r.udp, count: &r.count, paths: &r.paths})
+		s := &seat{key: key, node: url, ledger: r.ledger, udp: &r.udp, count: &r.count, paths: &r.paths}
+		if o.Folder != "" && i%2 == 0 {
+			s.store = filepath.Join(o.Folder, key.ID())
+		}
+		r.seats = append(r.seats, s)
 	}
 	for _, s := range r.seats {
 		err = errors.Join(err, s.live(ctx))

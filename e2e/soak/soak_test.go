@@ -14,7 +14,7 @@ var (
 )
 
 func TestSoak(t *testing.T) {
-	o := soak.Options{For: 30 * time.Second, Seed: *seed, Say: t.Logf}
+	o := soak.Options{For: 30 * time.Second, Seed: *seed, Folder: t.TempDir(), Say: t.Logf}
 	if testing.Short() {
 		o.For = 0
 	}
