@@ -73,6 +73,7 @@ func (t *Table) RelayOpened(stub uint64) {
 			s.rewind(c)
 			s.inquireNow(t)
 		}
+		p.why = "node-back"
 		t.touch(p)
 	}
 }
@@ -82,6 +83,7 @@ func (t *Table) RelayGone(stub uint64) {
 	r := t.relay(stub)
 	r.live = false
 	for _, p := range t.behind(stub) {
+		p.why = "node-gone"
 		t.touch(p)
 	}
 }
