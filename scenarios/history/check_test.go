@@ -8,7 +8,7 @@ import (
 // tell makes records of a short text: a line a record, its words in the order of the kind.
 //
 //	a posts m [lane]      a settles m outcome [reason] [maybe]      b takes m [content]
-//	b refuses m
+//	b refuses m                                                     b drops m
 //	a starts              a resets b                                b gaps a
 //
 // All messages go from hyperty://d/<end> of their poster to hyperty://d/x.
@@ -35,6 +35,8 @@ func tell(t *testing.T, text string) []Record {
 			r.Kind, r.Content, r.Path = Delivered, w[3], "relay"
 		case "refuses":
 			r.Kind = Refused
+		case "drops":
+			r = Record{At: r.At, End: w[0], Kind: Dropped, Message: w[2]}
 		case "starts":
 			r = Record{At: r.At, End: w[0], Kind: Started}
 		case "resets":
@@ -50,6 +52,20 @@ func tell(t *testing.T, text string) []Record {
 }
 
 var good = map[string]string{
+	"in hand when its receiver died, and handed over again": `
+		a posts 1
+		a posts 2
+		b takes 1
+		b takes 2
+		b drops 1
+		b takes 1
+		a settles 1 delivered
+		a settles 2 delivered`,
+	"in hand when its receiver died, and then given up": `
+		a posts 1
+		b takes 1
+		b drops 1
+		a settles 1 rejected expired maybe`,
 	"two in order": `
 		a posts 1
 		a posts 2
@@ -149,6 +165,26 @@ var bad = map[string]struct {
 	rule Rule
 	text string
 }{
+	"dropped, and never handed over again": {FalseDelivered, `
+		a posts 1
+		b takes 1
+		b drops 1
+		a settles 1 delivered`},
+	"dropped, and a later one came": {Lost, `
+		a posts 1
+		a posts 2
+		b takes 1
+		b drops 1
+		b takes 2
+		a settles 2 delivered
+		a settles 1 rejected expired maybe`},
+	"handed over again although it was taken": {Repeated, `
+		a posts 1
+		b takes 1
+		b drops 1
+		b takes 1
+		b takes 1
+		a settles 1 delivered`},
 	"never posted, delivered": {Invented, `
 		b takes 1`},
 	"never posted, refused": {Invented, `
