@@ -1,12 +1,17 @@
 package engine
 
 import (
+	"flag"
 	"fmt"
+	"math/rand/v2"
+	"runtime/debug"
 	"testing"
 
 	"github.com/hyroute/hyroute/runtime/address"
 	"github.com/hyroute/hyroute/runtime/frame"
 )
+
+var mangles = flag.Int("mangles", 3000, "how many states TestMangledStates mangles")
 
 // reborn is a machine that begins a new life from the state of e, and the effects of its first Step.
 func reborn(t testing.TB, e *Engine, now Instant, r *Restored, events ...Event) (*Engine, []Effect) {
@@ -222,4 +227,60 @@ func FuzzRestore(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// TestMangledStates changes bytes of states behind their check sum: whatever is read all the same must not break a Step.
+func TestMangledStates(t *testing.T) {
+	var states [][]byte
+	add := func(e *Engine) {
+		b := e.Snapshot()
+		states = append(states, b[:len(b)-8])
+	}
+	for n := range 4 {
+		add(crowd(t, n))
+	}
+	for seed := range uint64(10) {
+		steps := 0
+		play(t, seed, func(e *Engine, _ Instant, _ []Event, _ []Effect) {
+			if steps++; steps%60 == 0 {
+				add(e)
+			}
+		})
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	read := 0
+	for n := range *mangles {
+		b := append([]byte(nil), states[r.IntN(len(states))]...)
+		for range 1 + r.IntN(4) {
+			b[r.IntN(len(b))] = byte(r.Uint32N(256) >> r.Uint32N(8))
+		}
+		e, err := restore(b)
+		if err != nil {
+			continue
+		}
+		read++
+		outlive(t, e, n)
+	}
+	t.Logf("%d of %d were read", read, *mangles)
+	if read < *mangles/20 {
+		t.Error("too few")
+	}
+}
+
+func outlive(t *testing.T, e *Engine, n int) {
+	t.Helper()
+	defer func() {
+		if p := recover(); p != nil {
+			t.Errorf("state %d: %v\n%s", n, p, debug.Stack())
+		}
+	}()
+	now := Instant(e.now)
+	effects := e.Step(now, &Restored{Wall: 1_700_000_000_000, Seed: uint64(n)}, &EndpointRegistered{Address: here})
+	for _, d := range find[*DeployNodeStub](effects) {
+		e.Step(now+1, &StubChanged{Stub: d.Stub, Status: StatusLive}, &HandleNamed{Stub: d.Stub, Handle: 1, Runtime: other})
+	}
+	for i := range Instant(20) {
+		e.Step(now+1000*i, &TimePassed{})
+	}
+	e.Snapshot()
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 
+	"github.com/hyroute/hyroute/runtime/address"
 	"github.com/hyroute/hyroute/runtime/session"
 	"github.com/hyroute/hyroute/runtime/snapshot"
 )
@@ -130,6 +131,9 @@ func (n *node) snapshot(c *snapshot.Codec) {
 	c.Bool(&n.live)
 	c.String(&n.failed)
 	snapshot.Slice(c, &n.watched, c.Address)
+	if _, err := address.Parse("domain://registry." + n.domain); err != nil && c.Reading() {
+		c.Fail(err)
+	}
 }
 
 // nodeReference writes a node by its stub; none is 0.
@@ -234,6 +238,9 @@ func (e *Engine) snapshotEndpoints(c *snapshot.Codec) {
 		c.Address(&x.address)
 		c.Uint64(&x.job)
 		e.nodeReference(c, &x.node)
+		if x.node == nil {
+			c.Fail(errReference)
+		}
 		e.farewells[x.address] = x
 	})
 	if c.Reading() {
@@ -266,7 +273,14 @@ func (e *Engine) snapshotLookups(c *snapshot.Codec) {
 		c.Address(&x.draining)
 		c.Bool(&x.watching)
 		e.nodeReference(c, &x.node)
-		snapshot.Slice(c, &x.waiting, func(m **message) { e.messageReference(c, m) })
+		if x.node == nil {
+			c.Fail(errReference)
+		}
+		snapshot.Slice(c, &x.waiting, func(m **message) {
+			if e.messageReference(c, m); *m == nil {
+				c.Fail(errReference)
+			}
+		})
 		snapshot.Slice(c, &x.arrivals, func(a **session.Arrived) {
 			if c.Reading() {
 				*a = &session.Arrived{}

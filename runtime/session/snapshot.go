@@ -8,6 +8,8 @@ import (
 	"github.com/hyroute/hyroute/runtime/snapshot"
 )
 
+var errNumbers = errors.New("session: snapshot: numbers that no session has")
+
 var errReference = errors.New("session: snapshot: a reference leads nowhere")
 
 // Snapshot writes the table's state between two instants, or reads it into a table that New just made. The source of
@@ -173,8 +175,34 @@ func (t *Table) snapshotSession(c *snapshot.Codec, s *Session) {
 	s.snapshotCarriers(c)
 	s.snapshotReceived(c)
 	if c.Reading() {
+		if !s.possible() {
+			c.Fail(errNumbers)
+		}
 		t.sessions[s.id] = s
 	}
+}
+
+// possible says whether the numbers of a session fit together, so that a frame can be made of them.
+func (s *Session) possible() bool {
+	if s.base > s.seen || s.seen >= s.next || s.next > frame.MaxVarint || uint64(len(s.chunks)) != s.next-1-s.base || len(s.continues) > frame.MaxContinues {
+		return false
+	}
+	for _, x := range s.continues {
+		if x.Fork == 0 || x.Fork > frame.MaxVarint {
+			return false
+		}
+	}
+	for _, list := range [][]chunk{s.chunks, s.controls} {
+		for i := range list {
+			d := list[i].describe()
+			h := frame.Header{First: 1, Chunks: []frame.Chunk{d}}
+			if _, err := h.Append(nil); err != nil || d.Length > 0 && list[i].message == nil {
+				return false
+			}
+		}
+	}
+	done := s.done()
+	return done <= s.rseen && s.rseen <= frame.MaxVarint && len(s.key.Lane) <= frame.MaxLane && (s.key.Set == Relay || s.key.Set == Direct || s.key.Set == Relay|Direct)
 }
 
 func (t *Table) snapshotMessages(c *snapshot.Codec, s *Session) {
