@@ -143,6 +143,7 @@ func TestTrafficMovesToTheDirectPathAndBack(t *testing.T) {
 					t.Errorf("the first message came by %s", first.Path)
 				}
 				flow(t, ctx, "to the direct path", streams, inARow(Direct, 50))
+				checkStats(t, ctx, ends[0], 1, Direct)
 				if fault == "udp vanishes" {
 					cut.Store(true)
 				} else {
@@ -152,6 +153,7 @@ func TestTrafficMovesToTheDirectPathAndBack(t *testing.T) {
 				cut.Store(false)
 				flow(t, ctx, "to the direct path again", streams, inARow(Direct, 50))
 				drain(t, ctx, streams)
+				checkStats(t, ctx, ends[0], uint64(streams[0].next), Direct)
 				for _, s := range streams {
 					t.Logf("%s: %d messages, %v, longest gap %v", s.name, s.seen, s.paths, s.gap.Round(time.Millisecond))
 					if s.gap > 3*time.Second {
@@ -160,6 +162,34 @@ func TestTrafficMovesToTheDirectPathAndBack(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// checkStats asks a runtime that has talked to one other what it counted.
+func checkStats(t *testing.T, ctx context.Context, r *Runtime, least uint64, path Path) {
+	t.Helper()
+	s, err := r.Stats(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Sessions) != 1 || len(s.Peers) != 1 || len(s.Paths) == 0 || s.Dropped > 0 {
+		t.Fatalf("%+v", s)
+	}
+	if x := s.Sessions[0]; x.Path != path || x.Acknowledged < least || x.Peer != s.Peers[0].Peer || x.RTT > 10*time.Second {
+		t.Errorf("%+v", x)
+	}
+	if x := s.Peers[0]; x.Local != "host" || x.BytesSent == 0 || x.BytesReceived == 0 {
+		t.Errorf("%+v", x)
+	}
+	last := Relay
+	for _, x := range s.Paths {
+		if x.From != last || x.Reason == "" || x.At.After(time.Now()) {
+			t.Errorf("%+v, after a path by %s", x, last)
+		}
+		last = x.To
+	}
+	if last != path {
+		t.Errorf("the log ends by %s: %+v", last, s.Paths)
 	}
 }
 

@@ -33,7 +33,8 @@ func (l *loop) do(effect engine.Effect) {
 		l.forward(e)
 	case *engine.Wake:
 		l.wakeAt(e.At)
-	case *engine.Routed, *engine.PathChanged, *engine.SessionReset, *engine.Gap, *engine.Explained:
+	case *engine.Routed, *engine.PathChanged, *engine.SessionReset, *engine.Gap, *engine.Explained,
+		*engine.SessionStats, *engine.Stats:
 		l.record(e)
 	default:
 		l.carry(e)
@@ -46,7 +47,12 @@ func (l *loop) record(effect engine.Effect) {
 	switch e := effect.(type) {
 	case *engine.Routed:
 		w.tell(Routed{From: e.From.String(), To: e.To.String(), By: e.By, Peer: e.Peer.String(), Reason: e.Reason, Steps: e.Steps})
+	case *engine.SessionStats:
+		l.countedSession(e)
+	case *engine.Stats:
+		l.countedAll(e)
 	case *engine.PathChanged:
+		l.paths.took(e, l.runtime.options.Clock())
 		w.tell(PathChanged{Peer: e.Peer.String(), Path: Path(e.Path), Reason: e.Reason})
 	case *engine.SessionReset:
 		w.tell(Reset{Peer: e.Peer.String(), Doubt: e.Doubt, Reason: e.Reason})

@@ -37,7 +37,9 @@ type loop struct {
 	lastPlain    uint64
 	claims       map[uint64]*Endpoint // registrations under way, by job
 	explanations map[uint64]chan Explanation
+	counts       map[uint64]*counting
 	lastJob      uint64
+	paths        paths
 
 	nodes    map[uint64]*nodeStub
 	peers    map[uint64]*peerStub
@@ -148,6 +150,9 @@ func (l *loop) leaveOut(event engine.Event, err error) {
 		l.outbox.leftOut(e.Msg, err)
 	case *engine.JSONReceived:
 		delete(l.plain, e.JSON)
+	case *engine.StatsAsked:
+		close(l.counts[e.Job].answer)
+		delete(l.counts, e.Job)
 	case *engine.ExplanationAsked:
 		close(l.explanations[e.Job])
 		delete(l.explanations, e.Job)
@@ -199,11 +204,16 @@ func (l *loop) shut() {
 			close(in.posted.sent.done)
 		case explainInput:
 			close(in.answer)
+		case statsInput:
+			close(in.answer)
 		}
 	}
 	l.outbox.rejectAll(Closed, nil)
 	for _, answer := range l.explanations {
 		close(answer)
+	}
+	for _, c := range l.counts {
+		close(c.answer)
 	}
 	for _, e := range l.endpoints {
 		e.end()

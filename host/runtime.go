@@ -140,7 +140,7 @@ func (r *Runtime) begin(socket *stubs.Socket, kept *keeper, before *former) erro
 	r.loop = &loop{
 		runtime: r, keeper: kept, timer: time.NewTimer(0), outbox: newOutbox(r), held: held{},
 		endpoints: map[address.Address]*Endpoint{}, plain: map[uint64]plainIn{}, claims: map[uint64]*Endpoint{},
-		explanations: map[uint64]chan Explanation{}, nodes: map[uint64]*nodeStub{}, peers: map[uint64]*peerStub{}, p2p: peers, first: socket,
+		explanations: map[uint64]chan Explanation{}, counts: map[uint64]*counting{}, nodes: map[uint64]*nodeStub{}, peers: map[uint64]*peerStub{}, p2p: peers, first: socket,
 	}
 	r.loop.timer.Stop()
 	effects, err := r.loop.awake(before)

@@ -189,6 +189,27 @@ type Explained struct {
 	Steps  []uint8
 }
 
+// SessionStats answers StatsAsked for one session.
+type SessionStats struct {
+	Job, Session   uint64
+	Peer           address.Address
+	Stub           uint64
+	Lane           string
+	Path           string // relay, direct
+	RTT            uint64
+	Acknowledged   uint64 // messages
+	Resent         uint64 // chunks
+	Repeated       uint64 // chunks
+	Queued         int    // bytes
+	Unacknowledged int    // bytes
+}
+
+// Stats ends the answer to StatsAsked.
+type Stats struct {
+	Job     uint64
+	Dropped uint64 // frames that could not be used
+}
+
 // Wake asks for TimePassed at At, in place of the last one asked for. 0: never.
 type Wake struct{ At Instant }
 
@@ -220,4 +241,6 @@ func (*PathChanged) effect()        {}
 func (*SessionReset) effect()       {}
 func (*Gap) effect()                {}
 func (*Explained) effect()          {}
+func (*SessionStats) effect()       {}
+func (*Stats) effect()              {}
 func (*Wake) effect()               {}

@@ -239,6 +239,8 @@ func (e *Engine) handle(ev Event) {
 		e.explain(ev)
 	case *Restored:
 		e.restored(ev)
+	case *StatsAsked:
+		e.stats(ev.Job)
 	case *Closing:
 		e.close()
 	case *TimePassed:

@@ -142,6 +142,9 @@ type Restored struct {
 	Seed uint64 // all randomness comes from it from here on
 }
 
+// StatsAsked asks what was counted. It changes nothing.
+type StatsAsked struct{ Job uint64 }
+
 // Closing says that this runtime goes away.
 type Closing struct{}
 
@@ -168,5 +171,6 @@ func (*DeliveryTaken) event()        {}
 func (*DeliveryRefused) event()      {}
 func (*ExplanationAsked) event()     {}
 func (*Restored) event()             {}
+func (*StatsAsked) event()           {}
 func (*Closing) event()              {}
 func (*TimePassed) event()           {}

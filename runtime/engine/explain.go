@@ -26,14 +26,28 @@ func (e *Engine) explain(ev *ExplanationAsked) {
 	e.emit(x)
 }
 
+// stats says what the sessions counted.
+func (e *Engine) stats(job uint64) {
+	for _, s := range e.sessions.Stats() {
+		e.emit(&SessionStats{
+			Job: job, Session: s.Session, Peer: s.Peer, Stub: s.Stub, Lane: s.Lane, Path: pathOf(s.Direct), RTT: s.RTT,
+			Acknowledged: s.Acknowledged, Resent: s.Resent, Repeated: s.Repeated, Queued: s.Queued, Unacknowledged: s.Unacknowledged,
+		})
+	}
+	e.emit(&Stats{Job: job, Dropped: e.sessions.Dropped()})
+}
+
+func pathOf(direct bool) string {
+	if direct {
+		return "direct"
+	}
+	return "relay"
+}
+
 // preferred learns that a session changed its carrier.
 func (e *Engine) preferred(a *session.Preferred) {
-	path := "relay"
-	if a.Direct {
-		path = "direct"
-	}
 	if p := e.peerings[a.Peer]; p != nil && p.stub != 0 {
 		e.resolver.SetPeer(a.Peer, resolver.PeerStub{Stub: p.stub, Live: a.Direct})
 	}
-	e.emit(&PathChanged{Peer: a.Peer, Session: a.Session, Stub: a.Stub, Path: path, Reason: a.Reason})
+	e.emit(&PathChanged{Peer: a.Peer, Session: a.Session, Stub: a.Stub, Path: pathOf(a.Direct), Reason: a.Reason})
 }

@@ -193,6 +193,7 @@ func (s *Session) release(t *Table, done uint64) {
 		s.chunks = s.chunks[1:]
 	}
 	for len(s.outstanding) > 0 && s.outstanding[0].end <= done {
+		s.counters.acknowledged++
 		s.outstanding[0].settle(t, Delivered, false)
 		s.outstanding[0] = nil
 		s.outstanding = s.outstanding[1:]

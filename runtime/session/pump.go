@@ -84,6 +84,7 @@ func (s *Session) sendRun(t *Table, c *carrier) bool {
 			parts = append(parts, Part{k.message.Msg, k.offset, k.length})
 		}
 		cur.at = n
+		s.counters.sent(n)
 	}
 	if len(h.Chunks) == 0 {
 		return false

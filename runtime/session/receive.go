@@ -170,10 +170,12 @@ func (s *Session) dropBuffer(t *Table) {
 func (s *Session) keep(t *Table, c *carrier, n uint64, k frame.Chunk, number uint64, offset int) {
 	if n <= s.rseen {
 		s.ackAt = t.now // a repeat: the peer does not know yet
+		s.counters.repeated++
 		return
 	}
 	if _, have := s.buffer[n]; have {
 		s.ackAt = t.now
+		s.counters.repeated++
 		return
 	}
 	cost := k.Length + chunkCost

@@ -63,6 +63,8 @@ type Session struct {
 	ackChunks   int
 	ackBytes    int
 	told        uint64 // when a frame last went by a carrier in use
+
+	counters counters
 }
 
 // cursor is how far a carrier was given this session's numbers.

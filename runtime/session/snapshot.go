@@ -150,7 +150,7 @@ func (t *Table) snapshotSession(c *snapshot.Codec, s *Session) {
 	c.String(&s.key.Lane)
 	for _, v := range []*uint64{
 		&s.id, &s.lastUse, &s.served, &s.inc, &s.helloAt, &s.base, &s.next, &s.seen, &s.rto, &s.rtoAt, &s.pinc, &s.rinc, &s.rseen, &s.again,
-		&s.epoch, &s.ackAt, &s.told, &s.ask.at, &s.ask.tries,
+		&s.epoch, &s.ackAt, &s.told, &s.ask.at, &s.ask.tries, &s.counters.top, &s.counters.acknowledged, &s.counters.resent, &s.counters.repeated,
 	} {
 		c.Uint64(v)
 	}

@@ -89,6 +89,13 @@ func (f *fields) effect(e engine.Effect) {
 	case *engine.Explained:
 		f.verb("explained")
 		explained(f, e)
+	case *engine.SessionStats:
+		f.verb("session-stats")
+		sessionStats(f, e)
+	case *engine.Stats:
+		f.verb("stats")
+		f.number("job", &e.Job)
+		f.number("dropped", &e.Dropped)
 	case *engine.Wake:
 		f.verb("wake")
 		wake(f, e)
@@ -154,6 +161,10 @@ func newEffect(verb []byte) engine.Effect {
 		return new(engine.Gap)
 	case "explained":
 		return new(engine.Explained)
+	case "session-stats":
+		return new(engine.SessionStats)
+	case "stats":
+		return new(engine.Stats)
 	case "wake":
 		return new(engine.Wake)
 	}
@@ -338,6 +349,21 @@ func explained(f *fields, e *engine.Explained) {
 	f.text("path", &e.Path)
 	f.text("reason", &e.Reason)
 	f.steps("steps", &e.Steps)
+}
+
+func sessionStats(f *fields, e *engine.SessionStats) {
+	f.number("job", &e.Job)
+	f.number("session", &e.Session)
+	f.address("peer", &e.Peer)
+	f.number("stub", &e.Stub)
+	f.text("lane", &e.Lane)
+	f.text("path", &e.Path)
+	f.number("rtt", &e.RTT)
+	f.number("acknowledged", &e.Acknowledged)
+	f.number("resent", &e.Resent)
+	f.number("repeated", &e.Repeated)
+	f.count("queued", &e.Queued)
+	f.count("unacknowledged", &e.Unacknowledged)
 }
 
 func wake(f *fields, e *engine.Wake) {

@@ -64,6 +64,9 @@ func (f *fields) event(e engine.Event) {
 	case *engine.Restored:
 		f.verb("restored")
 		restored(f, e)
+	case *engine.StatsAsked:
+		f.verb("stats-asked")
+		f.number("job", &e.Job)
 	case *engine.Closing:
 		f.verb("closing")
 	case *engine.TimePassed:
@@ -124,6 +127,8 @@ func newEvent(verb []byte) engine.Event {
 		return new(engine.ExplanationAsked)
 	case "restored":
 		return new(engine.Restored)
+	case "stats-asked":
+		return new(engine.StatsAsked)
 	case "closing":
 		return new(engine.Closing)
 	case "time-passed":

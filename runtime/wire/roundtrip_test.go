@@ -18,7 +18,7 @@ func allEvents() []engine.Event {
 		&engine.EndpointRegistered{}, &engine.EndpointUnregistered{}, &engine.MessagePosted{}, &engine.AnswerReceived{},
 		&engine.FrameReceived{}, &engine.HandleNamed{}, &engine.NoticeReceived{}, &engine.JSONReceived{},
 		&engine.StubChanged{}, &engine.StubBlocked{}, &engine.StubWritable{}, &engine.RegistryAnswered{},
-		&engine.RegistrationNotified{}, &engine.SignalReceived{}, &engine.PeerListed{}, &engine.NetworkChanged{}, &engine.DeliveryTaken{},
+		&engine.RegistrationNotified{}, &engine.SignalReceived{}, &engine.PeerListed{}, &engine.NetworkChanged{}, &engine.StatsAsked{}, &engine.DeliveryTaken{},
 		&engine.DeliveryRefused{}, &engine.ExplanationAsked{}, &engine.Restored{}, &engine.Closing{}, &engine.TimePassed{},
 	}
 }
@@ -29,7 +29,7 @@ func allEffects() []engine.Effect {
 		&engine.RegisterEndpoint{}, &engine.RefreshEndpoint{}, &engine.UnregisterEndpoint{}, &engine.QueryRegistry{},
 		&engine.NameHandle{}, &engine.Transmit{}, &engine.Forward{}, &engine.Hold{}, &engine.Drop{}, &engine.Deliver{},
 		&engine.Discard{}, &engine.Settle{}, &engine.GiveUpAnswer{}, &engine.Release{}, &engine.Signal{},
-		&engine.DialPeer{}, &engine.AnswerPeer{}, &engine.RestartPeer{}, &engine.Routed{}, &engine.PathChanged{}, &engine.SessionReset{},
+		&engine.DialPeer{}, &engine.AnswerPeer{}, &engine.RestartPeer{}, &engine.SessionStats{}, &engine.Stats{}, &engine.Routed{}, &engine.PathChanged{}, &engine.SessionReset{},
 		&engine.Gap{}, &engine.Explained{}, &engine.Wake{},
 	}
 }

@@ -87,7 +87,7 @@ func (b *body) do(e engine.Effect) {
 		delete(b.asked, e.Job)
 	case *engine.Wake:
 		b.timer(e.At)
-	case *engine.Routed, *engine.PathChanged:
+	case *engine.Routed, *engine.PathChanged, *engine.SessionStats, *engine.Stats:
 	default:
 		b.w.fail("known-words", "%s: unknown effect %T", b.name, e)
 	}
