@@ -182,7 +182,7 @@ func (e *Engine) signalReceived(ev *SignalReceived) {
 			e.emit(&AnswerPeer{Stub: p.stub, Peer: p.peer, Attempt: p.attempt})
 		}
 	case "restart":
-		if p.state == together && e.offers(p) && !e.restarting(p) && e.now >= p.restarted+e.numbers.Restart {
+		if p.state == together && e.offers(p) && !e.restarting(p) && (p.restarted == 0 || e.now >= p.restarted+e.numbers.Restart) {
 			e.restart(p)
 		}
 	case "bye":

@@ -38,13 +38,13 @@ func (c *counters) sent(n uint64) {
 func (t *Table) Stats() (list []Stats) {
 	for _, p := range t.inOrder() {
 		for _, s := range p.sessions {
-			list = append(list, s.stats())
+			list = append(list, s.stats(t))
 		}
 	}
 	return list
 }
 
-func (s *Session) stats() Stats {
+func (s *Session) stats(t *Table) Stats {
 	x := Stats{
 		Session: s.id, Peer: s.peer.url, Lane: s.key.Lane,
 		Acknowledged: s.counters.acknowledged, Resent: s.counters.resent, Repeated: s.counters.repeated,
@@ -53,7 +53,7 @@ func (s *Session) stats() Stats {
 	if s.part != nil {
 		x.Queued += s.part.Size - s.part.sent
 	}
-	if c := s.peer.choose(s.key.Set)[0]; c != nil {
+	if c := s.peer.choose(t, s.key.Set)[0]; c != nil {
 		x.RTT, x.Stub, x.Direct = c.srtt, c.stub, c.relay == nil
 		if c.relay != nil {
 			x.Stub = c.relay.stub

@@ -174,6 +174,11 @@ export class Carriers {
     }
   }
 
+  /** What the peer connections say of themselves. */
+  peerStats(): Promise<[string, RTCStatsReport | undefined][]> {
+    return Promise.all([...this.#peers.values()].map(async ({ peer, stub }): Promise<[string, RTCStatsReport | undefined]> => [peer, await stub?.stats()]));
+  }
+
   /** Closes all stubs. */
   async close(): Promise<void> {
     for (const number of [...this.#peers.keys(), ...this.#nodes.keys()]) this.#close(number);

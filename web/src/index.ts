@@ -22,4 +22,5 @@ export type { MessageType, Value } from "./content.ts";
 export type { ModuleSource } from "./module.ts";
 export type { RequestOptions, SendOptions, Sent } from "./outbox.ts";
 export type { RuntimeEvents, RuntimeStatus } from "./events.ts";
+export type { PathTaken, PeerStats, RuntimeStats, SessionStats } from "./stats.ts";
 export type { By, Path, Status } from "./lines.ts";

@@ -38,6 +38,7 @@ export type Event =
   | { verb: "delivery-refused"; delivery: number; reason: string }
   | { verb: "explanation-asked"; job: number; from: string; to: string; wish?: "never" | undefined }
   | { verb: "restored"; wall: number; seed: string }
+  | { verb: "stats-asked"; job: number }
   | { verb: "network-changed" | "closing" | "time-passed" };
 
 /** What the machine asks of a body (wasm/ABI.md, "Effects"). What is absent on the line is zero, empty or false here. */
@@ -68,6 +69,11 @@ export type Effect =
   | { verb: "session-reset"; peer: string; session: number; doubt: number; reason: string }
   | { verb: "gap"; peer: string; session: number }
   | { verb: "explained"; job: number; by: By; stub: number; peer: string; path: Path; reason: string; steps: number[] }
+  | {
+      verb: "session-stats"; job: number; session: number; peer: string; stub: number; lane: string; path: Path; rtt: number; acknowledged: number;
+      resent: number; repeated: number; queued: number; unacknowledged: number;
+    }
+  | { verb: "stats"; job: number; dropped: number }
   | { verb: "wake"; at: number };
 
 /** Which way a message went: to a listener in this runtime, through the Message Node, or on a peer connection. */

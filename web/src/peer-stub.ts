@@ -86,6 +86,11 @@ export class PeerStub {
     }
   }
 
+  /** What the connection says of itself. */
+  async stats(): Promise<RTCStatsReport | undefined> {
+    return this.#connection?.getStats();
+  }
+
   /** Ends the connection, once what was sent has arrived, or after half a second. Nothing is reported any more. */
   async close(): Promise<void> {
     const connection = this.#connection;

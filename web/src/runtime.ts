@@ -14,9 +14,11 @@ import { Loop } from "./loop.ts";
 import type { Machine } from "./machine.ts";
 import { Message } from "./message.ts";
 import { Refused } from "./module.ts";
+import type { Counted, PathChange, RuntimeStats } from "./stats.ts";
 import { Outbox, type RequestOptions, type SendOptions, type Sent } from "./outbox.ts";
 
 const maxClaims = 256;
+const maxPaths = 256;
 const requestTypes = /^(?:create|read|update|delete|subscribe|unsubscribe|execute)$/;
 
 /** How a message would go now, and why. */
@@ -59,11 +61,13 @@ export class Runtime implements AsyncIterable<Message> {
   readonly #inboxes = new Map<string, Inbox>();
   readonly #jsons = new Map<number, { json: Json; stub: number }>();
   readonly #claims = new Map<number, string>(); // registrations under way, by job
-  readonly #explanations = new Map<number, { resolve: (value: Explanation) => void; reject: (error: Error) => void }>();
+  readonly #questions = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>();
+  readonly #paths: PathChange[] = [];
+  readonly #counted: Counted[] = [];
   readonly #own: Endpoint;
   #network = network()?.type;
   #nextJson = 1;
-  #nextExplanation = 1;
+  #nextQuestion = 1;
   #over: HyrouteError | undefined;
   #closing: Promise<void> | undefined;
 
@@ -158,12 +162,14 @@ export class Runtime implements AsyncIterable<Message> {
 
   /** How would a message go now, and why? Nothing is sent. */
   explain(to: string, { wish }: { wish?: "never" } = {}): Promise<Explanation> {
-    return new Promise((resolve, reject) => {
-      if (this.#over) throw this.#over;
-      const event: Event = { verb: "explanation-asked", job: this.#nextExplanation++, from: this.address, to: canonical(to), wish };
-      this.#explanations.set(event.job, { resolve, reject });
-      this.#push(event);
-    });
+    return this.#ask((job) => ({ verb: "explanation-asked", job, from: this.address, to: canonical(to), wish }));
+  }
+
+  /** What was counted since this runtime began, and what waits now. */
+  async stats(): Promise<RuntimeStats> {
+    const { readStats } = await import("./stats.ts");
+    const counted = await this.#ask<Counted[]>((job) => ({ verb: "stats-asked", job }));
+    return readStats(counted, await this.#carriers.peerStats(), this.#paths);
   }
 
   /** Goes away: what waits is rejected `closed`, peers and nodes are told. Resolves when nothing is left. */
@@ -203,6 +209,21 @@ export class Runtime implements AsyncIterable<Message> {
     this.#parts.act?.save();
   };
 
+  #ask<T>(event: (job: number) => Event): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      if (this.#over) throw this.#over;
+      const job = this.#nextQuestion++;
+      const asked = event(job);
+      this.#questions.set(job, { resolve: resolve as (value: never) => void, reject });
+      this.#push(asked);
+    });
+  }
+
+  #answer(job: number, value: unknown): void {
+    this.#questions.get(job)?.resolve(value as never);
+    this.#questions.delete(job);
+  }
+
   /** Ends it: what waits is rejected with this. @internal */
   end(error: HyrouteError): Promise<void> {
     this.#over ??= error;
@@ -211,8 +232,8 @@ export class Runtime implements AsyncIterable<Message> {
 
   async #shut(error: HyrouteError): Promise<void> {
     this.#outbox.end(error);
-    for (const { reject } of this.#explanations.values()) reject(error);
-    this.#explanations.clear();
+    for (const { reject } of this.#questions.values()) reject(error);
+    this.#questions.clear();
     for (const inbox of this.#inboxes.values()) inbox.close();
     this.#inboxes.clear();
     this.#loop.stop();
@@ -265,9 +286,9 @@ export class Runtime implements AsyncIterable<Message> {
     this.#warn({ code, text: `${event.verb} was left out: ${error.message}`, cause: error });
     if (event.verb === "message-posted") this.#outbox.leftOut(event.msg, error);
     else if (event.verb === "json-received") this.#jsons.delete(event.json);
-    else if (event.verb === "explanation-asked") {
-      this.#explanations.get(event.job)?.reject(new HyrouteError("module", error.message, { cause: error }));
-      this.#explanations.delete(event.job);
+    else if (event.verb === "explanation-asked" || event.verb === "stats-asked") {
+      this.#questions.get(event.job)?.reject(new HyrouteError("module", error.message, { cause: error }));
+      this.#questions.delete(event.job);
     }
   }
 
@@ -304,7 +325,12 @@ export class Runtime implements AsyncIterable<Message> {
         return void after.push(() => this.#outbox.giveUp(effect.msg));
       case "release":
         return void after.push(() => this.#outbox.release(effect.msg));
+      case "session-stats":
+        return void this.#counted.push(effect);
+      case "stats":
+        return this.#answer(effect.job, [...this.#counted.splice(0), effect]);
       case "path-changed":
+        if (this.#paths.push({ at: Date.now(), effect }) > maxPaths) this.#paths.shift();
         return void after.push(() => this.#emitter.emit("path", { peer: effect.peer, path: effect.path, reason: effect.reason }));
       case "session-reset":
         return void after.push(() => this.#emitter.emit("reset", { peer: effect.peer, doubt: effect.doubt, reason: effect.reason }));
@@ -326,8 +352,8 @@ export class Runtime implements AsyncIterable<Message> {
   }
 
   #explained({ job, by, path, peer, reason, steps }: Extract<Effect, { verb: "explained" }>): void {
-    this.#explanations.get(job)?.resolve({ by, path: path || undefined, peer: peer || undefined, reason, steps });
-    this.#explanations.delete(job);
+    const answer: Explanation = { by, path: path || undefined, peer: peer || undefined, reason, steps };
+    this.#answer(job, answer);
   }
 
   // What is delivered is taken at once: the body's copy is gone when the step is over.

@@ -6,7 +6,7 @@ import type { Effect, Event, OpenLine } from "./lines.ts";
 
 // Keys whose value is not text. In events "reason" may be a number; effects have none of that.
 const kinds = new Map<string, string>();
-for (const key of "job stub expires handle pad msg session number frame offset length first last delivery json attempt generation doubt at size deadline answer wall now code".split(" ")) {
+for (const key of "job stub expires handle pad msg session number frame offset length first last delivery json attempt generation doubt rtt acknowledged resent repeated queued unacknowledged dropped at size deadline answer wall now code".split(" ")) {
   kinds.set(key, "number");
 }
 for (const key of "maybe resumed sessions plain direct".split(" ")) kinds.set(key, "flag");
@@ -16,7 +16,7 @@ kinds.set("head", "head");
 // What a key that is left out means. Lines have no key of any object's prototype, for there is none.
 const absent: Record<string, unknown> = Object.create(null);
 for (const [key, kind] of kinds) absent[key] = kind === "number" ? 0 : kind === "flag" ? false : kind === "head" ? new Uint8Array(0) : [];
-for (const key of "reason peer path by runtime from to address".split(" ")) absent[key] = "";
+for (const key of "reason peer lane path by runtime from to address".split(" ")) absent[key] = "";
 
 /** The line of an event, without its line feed. Its keys must stand in the order of the contract. */
 export function encodeEvent(event: Event): string {

@@ -14,6 +14,7 @@ export function files(changes = {}) {
     "/": { type: "text/html", body: "<!doctype html><title>test</title>", headers: { "content-security-policy": policy } },
     "/hyroute.js": { type: "text/javascript", body: dist("hyroute.js") },
     "/last-act.js": { type: "text/javascript", body: dist("last-act.js") },
+    "/stats.js": { type: "text/javascript", body: dist("stats.js") },
     "/peer.js": { type: "text/javascript", body: dist("peer.js") },
     "/ed25519.js": { type: "text/javascript", body: dist("ed25519.js") },
     "/hyroute.wasm": { type: "application/wasm", body: dist("hyroute.wasm") },
