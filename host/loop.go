@@ -39,7 +39,7 @@ type loop struct {
 	explanations map[uint64]chan Explanation
 	counts       map[uint64]*counting
 	lastJob      uint64
-	paths        paths
+	paths        pathHistory
 
 	nodes    map[uint64]*nodeStub
 	peers    map[uint64]*peerStub

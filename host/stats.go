@@ -117,13 +117,13 @@ func (l *loop) countedAll(e *engine.Stats) {
 	c.answer <- result
 }
 
-// paths is the log of path changes.
-type paths struct {
+// pathHistory is the log of path changes.
+type pathHistory struct {
 	taken []PathTaken
 	last  map[uint64]Path // of each session
 }
 
-func (p *paths) took(e *engine.PathChanged, at time.Time) {
+func (p *pathHistory) took(e *engine.PathChanged, at time.Time) {
 	from, ok := p.last[e.Session]
 	if !ok {
 		from = Relay // where every session begins

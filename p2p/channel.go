@@ -16,7 +16,7 @@ import (
 const maxQueued = 16 << 20
 
 // farewell is how long a stub that is closed waits for what is under way.
-const farewell = 500 * time.Millisecond
+const farewell = time.Second
 
 // detached reads and writes whole messages of an open channel.
 type detached interface {

@@ -53,7 +53,7 @@ type Stub struct {
 	leaving *webrtc.DataChannel // was live when Close was called
 }
 
-// Close ends the connection, once what waits in it has arrived, or after half a second.
+// Close ends the connection, once what waits in it has arrived, or after a second.
 func (s *Stub) Close() {
 	s.closeOnce.Do(func() {
 		s.mu.Lock()
@@ -130,10 +130,10 @@ func (s *Stub) run() {
 		// The error says only that some part was closed already.
 		_ = s.connection.GracefulClose()
 	}
+	s.reading.Wait() // what had come before the end is told before it
 	if !errors.Is(err, errClosing) {
 		s.emit(overBecause(err, wasLive))
 	}
-	s.reading.Wait()
 	s.endpoint.forget(s)
 }
 
