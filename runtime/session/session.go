@@ -86,7 +86,8 @@ func newSession(t *Table, p *peer, key Key) *Session {
 
 // idle says whether the session owes nothing to anybody.
 func (s *Session) idle() bool {
-	return len(s.queue) == 0 && s.part == nil && len(s.chunks) == 0 && len(s.controls) == 0 && len(s.owed) == 0 && len(s.buffer) == 0 && !s.open.any
+	return len(s.queue) == 0 && s.part == nil && len(s.chunks) == 0 && len(s.controls) == 0 && len(s.owed) == 0 && len(s.known) == 0 && len(s.buffer) == 0 &&
+		!s.open.any
 }
 
 // settled says whether nobody waits for anything that this side still has to tell.

@@ -14,7 +14,7 @@ const (
 	Post       Verb = "post"       // Who posts Count messages of about Size bytes from From to To, one each Every ms
 	Plain      Verb = "plain"      // an older client sends Count plain JSON messages by Node to To
 	Kill       Verb = "kill"       // Who dies with all its memory, and starts anew after For. Mode 1: its sockets stay half open
-	Crash      Verb = "crash"      // Who dies, and comes back after For with what it had stored. Mode 0: by commit, dying Size-1 effects into its next step; 1: by last act; 2: an old save. Count 1: its sockets stay half open. Every: its clock is so many ms behind
+	Crash      Verb = "crash"      // Who dies, and comes back after For with what it had stored. Mode 0: by commit, dying Size-1 effects into its next step; 1: by last act; 2: an old save; 3: it does not die, and a second one begins from its state. Count 1: its sockets stay half open. Every: its clock is so many ms behind
 	Close      Verb = "close"      // Who closes, and starts anew after For
 	Trap       Verb = "trap"       // the machine of Who is replaced, from its last snapshot and the journal since
 	Freeze     Verb = "freeze"     // Who does nothing for a while, then gets all at once

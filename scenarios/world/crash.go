@@ -13,7 +13,7 @@ const (
 	byCommit  = iota // each step's events, before its effects leave
 	byLastAct        // as the last thing it did
 	byOldSave        // its last snapshot, and nothing since: what session.md calls a stale save
-	crashModes
+	byTwin           // it lives on, and a second one begins from its state: a tab that was duplicated
 )
 
 // stored is what a body finds when it comes back.
@@ -68,9 +68,11 @@ type doomed struct {
 func doCrash(w *World, a Action) {
 	b := w.bodies[a.Who]
 	switch {
-	case !b.alive || b.closing:
+	case !b.alive || b.closing || b.frozen > 0:
 	case w.kit.Restore == nil:
 		doKill(w, Action{Who: a.Who, For: a.For, Mode: a.Count})
+	case a.Mode == byTwin:
+		b.double(a)
 	case a.Mode == byCommit && a.Size > 0:
 		b.doom = &doomed{after: a.Size, action: a}
 		life := b.life
@@ -110,6 +112,36 @@ func (b *body) crash(a Action) {
 	b.w.during(a, func() {
 		if !b.alive {
 			b.comeBack(s, a.Every)
+		}
+	})
+}
+
+// double begins a second life from the body's state. The elder one lives on for a while; its node lets go of it when the younger comes.
+func (b *body) double(a Action) {
+	snapshot, err := b.machine.Snapshot()
+	if err != nil {
+		b.w.fail("snapshot", "%s: %v", b.name, err)
+		return
+	}
+	b.w.rewound = true
+	younger := newBody(b.w, b.index)
+	younger.life, younger.started, younger.clock = b.life+1, b.started, b.clock
+	younger.offline, younger.rate = b.offline, b.rate
+	younger.endpoints = nil
+	for _, e := range b.endpoints {
+		copied := *e
+		younger.endpoints = append(younger.endpoints, &copied)
+	}
+	memory := b.remember()
+	for _, p := range b.told {
+		delete(memory.posts, p.event.Msg)
+		memory.order = slices.DeleteFunc(memory.order, func(m uint64) bool { return m == p.event.Msg })
+	}
+	b.w.bodies[b.index] = younger
+	younger.comeBack(stored{snapshot: snapshot, memory: memory}, a.Every)
+	b.w.during(a, func() {
+		if b.alive {
+			b.perish(false)
 		}
 	})
 }

@@ -2,11 +2,13 @@ package world
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/hyroute/hyroute/host/machine"
 	"github.com/hyroute/hyroute/runtime/engine"
 	"github.com/hyroute/hyroute/runtime/frame"
+	"github.com/hyroute/hyroute/scenarios/history"
 )
 
 // replayed is a machine that comes back from a crash with a fault: it does not hear all that was stored, until the new life begins.
@@ -155,5 +157,42 @@ func TestReloadBothWays(t *testing.T) {
 			}
 			t.Logf("longest gap %d ms, %d delivered, %d rejected", gap, r.Summary.Delivered, r.Summary.Rejected)
 		})
+	}
+}
+
+// TestDuplicatedTab has a second life begin from the state of one that lives on. The node lets go of the elder; the younger one is heard, and
+// nothing is handed over twice.
+func TestDuplicatedTab(t *testing.T) {
+	a, b := "hyperty://d.example/a", "hyperty://d.example/b"
+	p := &Plan{
+		Seed: 5, Until: 25_000,
+		Bodies: []BodyPlan{{Domain: "d.example", Endpoints: []string{a}}, {Domain: "d.example", Endpoints: []string{b}}},
+		Actions: []Action{
+			{At: 1000, Do: Post, Who: 0, From: a, To: b, Count: 500, Every: 20, Size: 100},
+			{At: 5003, Do: Crash, Who: 0, Mode: byTwin, For: 15_000},
+			{At: 6000, Do: Post, Who: 0, From: a, To: b, Count: 100, Every: 20, Size: 100},
+		},
+	}
+	r := Run(p, Linked(), nil)
+	if r.Failure != nil {
+		t.Fatal(r.Failure)
+	}
+	elder, younger := 0, 0
+	times := map[string]int{}
+	for _, x := range r.Records {
+		if x.Kind != history.Delivered || x.End != p.RuntimeURL(1) {
+			continue
+		}
+		if times[x.Message]++; times[x.Message] > 1 {
+			t.Errorf("%s was handed over twice", x.Message)
+		}
+		if strings.HasPrefix(x.Message, "0.1.") {
+			younger++
+		} else {
+			elder++
+		}
+	}
+	if elder < 195 || elder > 215 || younger != 102 { // 201 were posted before the younger came; two of its own are posted when all is calm
+		t.Errorf("%d messages of the elder arrived, and %d of the younger's 102", elder, younger)
 	}
 }

@@ -131,7 +131,7 @@ func (g *generator) fault() {
 	case Kill, Restart, Lie, Stop, Roam:
 		a.Mode = c.below(2)
 	case Crash:
-		a.Mode, a.Count = pick(c, byCommit, byCommit, byLastAct, byOldSave), c.below(2)
+		a.Mode, a.Count = pick(c, byCommit, byCommit, byCommit, byLastAct, byLastAct, byOldSave, byTwin), c.below(2)
 		if a.Mode == byCommit {
 			a.Size = c.below(6)
 		}

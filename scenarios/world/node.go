@@ -4,6 +4,7 @@ import (
 	"sort"
 
 	"github.com/hyroute/hyroute/runtime/address"
+	"github.com/hyroute/hyroute/runtime/engine"
 	"github.com/hyroute/hyroute/runtime/frame"
 )
 
@@ -66,6 +67,9 @@ func (n *node) forget(keep bool) {
 func (n *node) attach(s *socket) (resumed bool) {
 	url := s.body.url.String()
 	if old := n.attached[url]; old != nil && old != s {
+		if old.body != s.body {
+			old.body.tellStub(old.stub, engine.StatusFailed, false, "superseded")
+		}
 		old.die(true, true)
 	}
 	n.attached[url] = s
