@@ -190,6 +190,8 @@ func (e *Endpoint) next(ctx context.Context) (delivery, error) {
 		select {
 		case <-e.closed:
 			return delivery{}, &Error{Code: Closed, To: e.Address()}
+		case <-ctx.Done():
+			return delivery{}, contextError(ctx)
 		default:
 		}
 		if d, ok := e.pop(); ok {

@@ -3,6 +3,7 @@ package host
 import (
 	"encoding/binary"
 	"fmt"
+	"time"
 
 	"github.com/hyroute/hyroute/host/store"
 	"github.com/hyroute/hyroute/runtime/engine"
@@ -119,11 +120,17 @@ func (l *loop) shorten() {
 	k.limit = leastJournal
 }
 
+// ahead is longer than a machine waits with what it will say anyway, such as the acknowledgement of what was taken just now.
+const ahead = 50 * time.Millisecond
+
 // rest stores the whole state for the next life, and ends the loop. What waits stays in the store.
 func (l *loop) rest() {
 	for _, e := range l.endpoints {
 		l.takeHeld(e)
 	}
+	l.step()
+	l.start = l.start.Add(-ahead)
+	l.tell(&engine.TimePassed{})
 	for turns := 0; len(l.events) > 0 && turns < 8 && !l.over; turns++ {
 		l.step()
 	}

@@ -49,9 +49,6 @@ func (in postInput) apply(l *loop) {
 func (o *outbox) remember(p *posted) {
 	p.start, p.sent = o.runtime.options.Clock(), o.runtime.newSent(p)
 	o.posted[p.event.Msg] = p
-	if p.settled {
-		return
-	}
 	o.waiting++
 	if p.request != 0 {
 		o.requests[p.request] = p.event.Msg

@@ -28,7 +28,7 @@ func (x *Restored) Answer() *Message {
 
 // Restored are the messages of the former life (Options.Store) that were not settled, in the order in which they were posted. What it
 // posted and is not among them was settled in its time, or never stored: see Sent.Stored. The outcomes that it was told at the very
-// end are told again: it may not have lived to hear them.
+// end are told again: it may not have lived to hear them. Those whose sender had given up waiting are among them as well.
 func (r *Runtime) Restored() []*Restored { return r.restored }
 
 func restoredOf(pending []*posted) []*Restored {

@@ -95,7 +95,7 @@ func (p *posted) snapshot(c *snapshot.Codec) {
 	c.String(&p.event.Lane)
 	c.Uint64(&p.request)
 	never, whole := p.event.Wish == engine.WishNever, p.content != nil
-	for _, flag := range []*bool{&p.plain, &p.left, &p.settled, &never, &whole} {
+	for _, flag := range []*bool{&p.plain, &p.left, &never, &whole} {
 		c.Bool(flag)
 	}
 	snapshotBytes(c, &p.content)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -18,7 +19,8 @@ const defaultNode = "ws://localhost:8080/ws"
 // connection is what listen and send have in common: how to become a runtime.
 type connection struct {
 	node, domain, name, key, module, trace string
-	relayOnly, loopback                    bool
+	store                                  string
+	relayOnly, loopback, syncStore         bool
 	nodes                                  map[string]string
 }
 
@@ -29,6 +31,8 @@ func (o *connection) flags(c *cobra.Command, name string) {
 	f.StringToStringVar(&o.nodes, "nodes", nil, "further `domain=URL`s that may be talked to, and where their Message Nodes are")
 	f.StringVar(&o.name, name, "", "own `name`: the last part of the own address (default: made of the key)")
 	f.StringVar(&o.key, "key", "", "`file` with the own key, made if it is not there: keeps the own address the same (default: a new key)")
+	f.StringVar(&o.store, "store", "", "`folder` that keeps the key, what waits, and where each session stands: the next run goes on from there, however this one ends")
+	f.BoolVar(&o.syncStore, "sync", false, "with --store: wait for the disk at each step, so that even a loss of power loses nothing")
 	f.BoolVar(&o.relayOnly, "relay-only", false, "make no direct connections")
 	f.BoolVar(&o.loopback, "loopback", false, "make direct connections within this machine only, which needs no network")
 	f.StringVar(&o.module, "module", "", "run the machine from this WebAssembly `file` instead of the one linked in")
@@ -37,7 +41,13 @@ func (o *connection) flags(c *cobra.Command, name string) {
 
 // connect makes a runtime. closeTrace is to be called when the runtime is closed.
 func (o *connection) connect(ctx context.Context, listener host.Listener) (r *host.Runtime, closeTrace func() error, err error) {
-	options := host.Options{Name: o.name, Domain: o.domain, NoDirect: o.relayOnly, Loopback: o.loopback, Listener: listener, Nodes: o.nodes}
+	if o.syncStore && o.store == "" {
+		return nil, nil, usageError{errors.New("--sync is for a --store")}
+	}
+	options := host.Options{
+		Name: o.name, Domain: o.domain, NoDirect: o.relayOnly, Loopback: o.loopback, Listener: listener, Nodes: o.nodes,
+		Store: o.store, SyncStore: o.syncStore,
+	}
 	if o.key != "" {
 		if options.Key, err = identity.LoadOrNew(o.key); err != nil {
 			return nil, nil, err

@@ -14,6 +14,7 @@ var advice = map[host.Code]string{
 	host.NoListener:         "The other side's program runs, but does not listen at this address.",
 	host.NoSuchRuntime:      "The other side was here before, and is not connected now.",
 	host.NameTaken:          "Choose another --name, or use the --key of the program that had it first.",
+	host.NotStored:          "One runtime at a time can use a --store. One that is damaged has to be moved away: the next run then starts anew.",
 	host.Superseded:         "Two programs can not use the same --key at once.",
 	host.Expired:            "The other side did not take it. A longer --timeout gives it more time.",
 	host.TooBig:             "A message may have 16 MiB.",

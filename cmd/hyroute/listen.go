@@ -72,15 +72,16 @@ func (l *listener) run(ctx context.Context) error {
 func (l *listener) listen(ctx context.Context) error {
 	registered := make(chan error, 1)
 	go func() { registered <- l.runtime.Registered(ctx) }()
-	messages := make(chan *host.Message)
+	over := make(chan struct{})
+	ctx, cancel := context.WithCancel(ctx)
+	defer func() {
+		cancel()
+		<-over
+	}()
 	go func() {
-		defer close(messages)
+		defer close(over)
 		for m := range l.runtime.Messages(ctx) {
-			select {
-			case messages <- m:
-			case <-ctx.Done():
-				return
-			}
+			l.take(ctx, m) // and only then it counts, where there is a store
 		}
 	}()
 	for {
@@ -93,11 +94,8 @@ func (l *listener) listen(ctx context.Context) error {
 				return err
 			}
 			l.say()
-		case m, ok := <-messages:
-			if !ok {
-				return l.over(ctx)
-			}
-			l.take(ctx, m)
+		case <-over:
+			return l.over(ctx)
 		case <-l.runtime.Done():
 			return l.over(ctx)
 		}

@@ -131,7 +131,7 @@ func (s *sender) run(ctx context.Context, args []string) error {
 	default:
 		err = s.send(ctx, r, args[0], value)
 	}
-	err = errors.Join(err, r.Close(), closeTrace())
+	err = errors.Join(err, s.restored(ctx, r), r.Close(), closeTrace())
 	running.Wait()
 	if ctx.Err() != nil {
 		return errInterrupted
@@ -156,6 +156,8 @@ type outcome struct {
 	Maybe   bool      `json:"maybe,omitempty"`
 	Error   string    `json:"error,omitempty"`
 	Answer  any       `json:"answer,omitempty"`
+	// Restored: a former run with the same --store sent it.
+	Restored bool `json:"restored,omitempty"`
 }
 
 func (s *sender) send(ctx context.Context, r *host.Runtime, to string, value any) error {

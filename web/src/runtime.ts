@@ -205,7 +205,7 @@ export class Runtime implements AsyncIterable<Message> {
   // The page goes away or is put away.
   readonly #hide = (): void => {
     this.#carriers.hide();
-    this.#loop.flush();
+    this.#loop.hurry();
     this.#parts.act?.save();
   };
 
