@@ -48,7 +48,7 @@ type Options struct {
 	// Trace gets all that the machine is told and answers, as a scenario: it can be played again.
 	Trace io.Writer
 	// Store is a folder in which this runtime keeps its key, its messages that wait, and where each session stands, so that its
-	// next life goes on where this one ended, however it ended: see Restored, and session.md in docs/protocol.md. One runtime at a time
+	// next life goes on where this one ended, however it ended: see Restored, and README.md. One runtime at a time
 	// has a store. Empty: a runtime that ends is forgotten.
 	//
 	// With a store a message counts as delivered when its listener returned: what was being handled when the process died comes again,

@@ -16,7 +16,7 @@ const testDomain = "a.example"
 // limit is how long a test waits for what must happen.
 const limit = 20 * time.Second
 
-func testContext(t *testing.T) context.Context {
+func testContext(t testing.TB) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	t.Cleanup(cancel)
@@ -30,7 +30,7 @@ type testNode struct {
 	url    string
 }
 
-func startNode(t *testing.T) *testNode {
+func startNode(t testing.TB) *testNode {
 	t.Helper()
 	n, err := node.New(node.Config{Domain: testDomain})
 	if err != nil {

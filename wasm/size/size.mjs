@@ -67,6 +67,7 @@ try {
     const large = size.brotli > mostBundle;
     failed ||= large;
     row("hyroute.js", size, `at most ${mostBundle}${large ? ": TOO LARGE" : ""}`);
+    row("last-act.js", measure(readFileSync(join(dirname(bundle), "last-act.js"))), "beside it, where a session is kept");
     row("peer.js", measure(readFileSync(join(dirname(bundle), "peer.js"))), "beside it, where there are peer connections");
   }
 } finally {

@@ -78,7 +78,7 @@ for (const direct of [false, true]) {
   });
 }
 
-test("reload after reload, some before the module is there, loses nothing", async () => {
+test("reload after reload, some before the module is there, loses nothing either way (socket.io#5363, centrifuge-go#150)", async () => {
   const { a, b, addressA, addressB } = await pair();
   await listen(b);
   let last = 0;
@@ -140,7 +140,7 @@ test("large contents come with the state", async () => {
   assert.deepEqual(await b.evaluate(() => right), [true, true, true]);
 });
 
-test("a page that comes without the state says so: session-reset at the sender, gap at the receiver", async () => {
+test("a page that comes without the state says so: session-reset at the sender, gap at the receiver (centrifugo#165)", async () => {
   const { a, b, addressA, addressB } = await pair();
   await listen(a);
   await listen(b);
@@ -198,7 +198,7 @@ test("a page that died without a last act starts anew, with a clock above", asyn
   assert.ok(Number(/ wall=(\d+)/.exec(begun)[1]) > head.wall, begun);
 });
 
-test("a duplicated tab is another runtime", async () => {
+test("a duplicated tab is another runtime (MQTT.js#684)", async () => {
   const { a, b, addressA, addressB } = await pair();
   await listen(a);
   await listen(b);
@@ -233,7 +233,7 @@ test("a runtime whose lock is stolen is over", async () => {
   }
 });
 
-test("two pages of one seed never share a runtime", async () => {
+test("two pages of one seed never share a runtime, and the next one has it at once (peerjs#224)", async () => {
   const context = await set.chromium.newContext();
   const seed = Array.from({ length: 32 }, (_, i) => i);
   const with_ = (page) => page.evaluate(async ([url, s]) => {
