@@ -196,6 +196,16 @@ func (p *pair) check(count int) {
 	}
 }
 
+// delivered checks that a message each way was, whatever became of the streams before.
+func (p *pair) delivered(msg uint64) {
+	p.t.Helper()
+	for i := range p.sides {
+		if s := p.settled[i][msg]; s.Outcome != Delivered {
+			p.t.Errorf("side %d: message %d: %+v", i, msg, s)
+		}
+	}
+}
+
 func TestFirstContact(t *testing.T) {
 	p := newPair(t)
 	p.post(0, 1, 100)
@@ -252,6 +262,27 @@ func TestSilentDeathAndReturn(t *testing.T) {
 		t.Errorf("%d of 10000 came by the channel", direct)
 	}
 	t.Logf("gaps %v, direct %d, frames %v", p.gaps, direct, p.sent)
+}
+
+// TestIdleForADay: the peer forgot the session, and the next message arrives all the same.
+func TestIdleForADay(t *testing.T) {
+	for _, forgets := range []int{0, 1} {
+		p := newPair(t)
+		p.both(1, 10)
+		p.until(p.now + 2000)
+		p.check(10)
+		p.now += DefaultNumbers().Forget + 10_000
+		s := p.sides[forgets]
+		s.Advance(p.now)
+		p.run(forgets)
+		if len(s.sessions) != 0 {
+			t.Fatalf("side %d remembers %d sessions that were idle for a day", forgets, len(s.sessions))
+		}
+		p.from(0, 11, relayStub)
+		p.from(1, 11, relayStub)
+		p.until(p.now + 5000)
+		p.delivered(11)
+	}
 }
 
 func TestLargeMessage(t *testing.T) {

@@ -6,10 +6,8 @@ package session
 
 // relayBy is the peer's carrier by that node stub.
 func (p *peer) relayBy(t *Table, stub uint64) *carrier {
-	for _, c := range p.relays {
-		if c.relay.stub == stub {
-			return c
-		}
+	if c := p.findRelay(stub); c != nil {
+		return c
 	}
 	c := &carrier{peer: p, relay: t.relay(stub), state: good}
 	for _, other := range p.relays {

@@ -136,6 +136,12 @@ func (t *Table) id() uint64 {
 func (t *Table) Post(url address.Address, key Key, stub uint64, m Message) (reason string) {
 	p := t.peer(url, stub)
 	s := p.session(t, key)
+	if s != nil && t.now+sweepEvery >= s.lastUse+t.numbers.Forget && s.idle() {
+		// The peer has forgotten it, or is about to. That would look like a loss of memory, and put this message in doubt.
+		t.forget(s)
+		p = t.peer(url, stub)
+		s = p.session(t, key)
+	}
 	if s == nil {
 		return "too-many"
 	}
