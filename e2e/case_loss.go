@@ -132,12 +132,11 @@ func (st *stage) preferred(s *side, path string, while span) (at time.Duration, 
 	return max(at, while.from), is
 }
 
-// explained says so if a side changed its path and did not say why, and keeps what it said.
+// explained says so if a side changed its path and did not say why.
 func (st *stage) explained([]history.Record) (wrong error) {
 	for _, s := range st.sides() {
-		changes := st.paths(s)
-		st.seen["path-"+s.name] = changes
-		for _, e := range s.news.of(eventPath) {
+		changes := s.news.of(eventPath)
+		for _, e := range changes {
 			if path, why, ok := strings.Cut(e.Text, ": "); !ok || path == "" || why == "" {
 				wrong = errors.Join(wrong, fmt.Errorf("%s changed its path and did not say why: %q", s.name, e.Text))
 			}

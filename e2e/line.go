@@ -21,9 +21,13 @@ type line struct {
 	Duplicates   int    `json:"duplicates"`
 	OutOfOrder   int    `json:"outOfOrder"`
 	LongestGapMs uint64 `json:"longestGapMs"`
-	Share        share  `json:"share"`
+	// GapBesideMs is the longest gap where what nothing could pass in is left out; only where there was such a time.
+	GapBesideMs uint64 `json:"gapBesideMs,omitempty"`
+	Share       share  `json:"share"`
 	// Seen is what a case has to say beside: what it saw of the fault, and of how it was answered.
 	Seen map[string]any `json:"seen,omitempty"`
+	// Path is the log of path changes of either end: when, to which, and why.
+	Path map[string][]string `json:"path,omitempty"`
 	// Load is how many processes wanted a processor at the end, in the mean of a minute: times are of a busy machine where it
 	// is above the number of processors.
 	Load float64 `json:"load"`
@@ -80,7 +84,11 @@ func (w wants) judge(l *line, records []history.Record) error {
 		say("of %d messages %d were delivered; their senders were told %v", sum.Posted, sum.Delivered, outcomes)
 	}
 	for receiver, one := range byReceiver(records) {
-		if gap, at := longestGap(records, receiver, w.outages); w.gap > 0 && gap >= w.gap {
+		gap, at := longestGap(records, receiver, w.outages)
+		if len(w.outages) > 0 {
+			l.GapBesideMs = max(l.GapBesideMs, uint64(gap.Milliseconds()))
+		}
+		if w.gap > 0 && gap >= w.gap {
 			say("%s waited %v between two deliveries, from %v on: less than %v was wanted", receiver, gap, at, w.gap)
 		}
 		for _, path := range []string{"direct", "relay"} {

@@ -104,3 +104,25 @@ func TestLineCountsBothDirections(t *testing.T) {
 		t.Errorf("%+v, not %+v", l, want)
 	}
 }
+
+func TestAnOutageIsNoGap(t *testing.T) {
+	var records []history.Record
+	for _, at := range []uint64{0, 100, 5100, 5200, 6000} {
+		records = append(records, history.Record{At: at, End: "b", Kind: history.Delivered})
+	}
+	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
+	for _, row := range []struct {
+		outages      []span
+		longest, gap time.Duration
+	}{
+		{nil, ms(5000), ms(100)},
+		{[]span{{ms(200), ms(5000)}}, ms(800), ms(5200)},
+		{[]span{{ms(0), ms(4000)}}, ms(1100), ms(100)},
+		{[]span{{ms(50), ms(9000)}}, ms(50), ms(0)},
+		{[]span{{ms(200), ms(1000)}, {ms(1000), ms(5000)}}, ms(800), ms(5200)},
+	} {
+		if longest, at := longestGap(records, "b", row.outages); longest != row.longest || at != row.gap {
+			t.Errorf("with outages %v: %v from %v on, not %v from %v on", row.outages, longest, at, row.longest, row.gap)
+		}
+	}
+}

@@ -140,7 +140,7 @@ func runPair(ctx context.Context, s settings, network *lan.LAN, c testCase, p pa
 	err = c.run(ctx, st)
 	records, gathered := st.gather()
 	err = errors.Join(err, gathered, st.judge(&l, records))
-	l.Seen, l.Load = st.seen, load()
+	l.Seen, l.Path, l.Load = st.seen, st.pathLog(), load()
 	if s.logs != "" {
 		err = errors.Join(err, st.keep(filepath.Join(s.logs, c.name+"-"+p.String()), records))
 	}

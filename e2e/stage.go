@@ -160,9 +160,6 @@ func (st *stage) tell(w io.Writer) {
 	print("case", st.notes.String())
 	print("node", st.nodeLog.String())
 	for _, s := range st.sides() {
-		print("path of "+s.name, strings.Join(st.paths(s), "\n"))
-	}
-	for _, s := range st.sides() {
 		print(s.name, s.log())
 	}
 }
@@ -173,6 +170,17 @@ func (st *stage) paths(s *side) (lines []string) {
 		lines = append(lines, fmt.Sprintf("%.1f s %s", e.at.Sub(st.begun).Seconds(), e.Text))
 	}
 	return lines
+}
+
+// pathLog is what both sides said of their paths.
+func (st *stage) pathLog() map[string][]string {
+	log := map[string][]string{}
+	for _, s := range st.sides() {
+		if lines := st.paths(s); len(lines) > 0 {
+			log[s.name] = lines
+		}
+	}
+	return log
 }
 
 // keep writes history and logs to files whose names begin with name.
