@@ -32,8 +32,9 @@ type seat struct {
 	me       *host.Runtime
 	slowTill time.Time
 	started  bool
-	dying    bool
 	pending  map[string]history.Record // posted by a life that did not live to hear of it; with a store only
+	taken    string                    // the message that was delivered last
+	again    string                    // the one that a former life was handling last: it may come again, and no other
 }
 
 // payload is what is sent.
@@ -64,7 +65,7 @@ func (s *seat) live(ctx context.Context) error {
 	}
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	s.network, s.me, s.dying = n, me, false
+	s.network, s.me = n, me
 	s.goOn(url.String(), me.Restored())
 	return nil
 }
@@ -73,7 +74,7 @@ func (s *seat) live(ctx context.Context) error {
 func (s *seat) die(politely bool) error {
 	s.lock.Lock()
 	n, me := s.network, s.me
-	s.me, s.dying = nil, true
+	s.me = nil
 	s.lock.Unlock()
 	if me == nil {
 		return nil
@@ -84,6 +85,11 @@ func (s *seat) die(politely bool) error {
 	err := me.Close()
 	s.running.Wait()
 	n.kill()
+	if s.store != "" {
+		s.lock.Lock()
+		s.again = s.taken
+		s.lock.Unlock()
+	}
 	return err
 }
 
@@ -92,12 +98,19 @@ func (s *seat) delivered(end string, m *host.Message) {
 	if err := m.JSON(&p); err != nil {
 		p.Name = "unreadable: " + err.Error()
 	}
+	s.lock.Lock()
+	slow, again := time.Now().Before(s.slowTill), p.Name == s.again
+	s.taken = p.Name
+	if again {
+		s.again = ""
+	}
+	s.lock.Unlock()
+	if again {
+		return
+	}
 	s.ledger.log(history.Record{Kind: history.Delivered, End: end, Message: p.Name, From: m.From, To: m.To, Path: string(m.Path)})
 	n, _ := s.paths.LoadOrStore(m.Path, new(atomic.Int64))
 	n.(*atomic.Int64).Add(1)
-	s.lock.Lock()
-	slow := time.Now().Before(s.slowTill)
-	s.lock.Unlock()
 	if slow {
 		time.Sleep(20 * time.Millisecond)
 	}
