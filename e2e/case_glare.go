@@ -25,7 +25,7 @@ func glare(ctx context.Context, st *stage) error {
 	if err := st.enter(ctx, nil); err != nil {
 		return err
 	}
-	apart := time.Duration(0)
+	apart, more := time.Duration(0), 0
 	for round := range rounds {
 		var a, b []string
 		gather := func(s *side, addresses *[]string) error {
@@ -41,9 +41,15 @@ func glare(ctx context.Context, st *stage) error {
 		if err := both(func() error { return meet(st.a, b) }, func() error { return meet(st.b, a) }); err != nil {
 			return fmt.Errorf("round %d: %w", round, err)
 		}
-		if err := both(func() error { return st.a.call(ctx, "onDirect", nil) }, func() error { return st.b.call(ctx, "onDirect", nil) }); err != nil {
+		var moreOfA, moreOfB int
+		settle := func(s *side, peers []string, more *int) error {
+			return s.call(ctx, "onDirect", more, map[string]any{"peers": peers})
+		}
+		if err := both(func() error { return settle(st.a, b, &moreOfA) }, func() error { return settle(st.b, a, &moreOfB) }); err != nil {
 			return fmt.Errorf("round %d: not all are on a direct path: %w", round, err)
 		}
+		st.wants.sent += moreOfA + moreOfB
+		more += moreOfA + moreOfB
 		var ofA, ofB []guest
 		if err := both(func() error { return st.a.call(ctx, "survey", &ofA) }, func() error { return st.b.call(ctx, "survey", &ofB) }); err != nil {
 			return err
@@ -59,7 +65,7 @@ func glare(ctx context.Context, st *stage) error {
 		}
 		apart = max(apart, farthest)
 	}
-	st.seen["meetings"], st.seen["farthestApartMs"] = rounds*together, apart.Milliseconds()
+	st.seen["meetings"], st.seen["farthestApartMs"], st.seen["moreMessages"] = rounds*together, apart.Milliseconds(), more
 	return nil
 }
 
@@ -78,7 +84,7 @@ func (st *stage) part(ctx context.Context) (apart time.Duration, err error) {
 		}
 		for i := range records {
 			records[i].At -= uint64(s.offset.Milliseconds())
-			if records[i].Kind == history.Posted {
+			if records[i].Kind == history.Posted && strings.HasSuffix(records[i].Message, "#0") {
 				at := time.Duration(records[i].At) * time.Millisecond
 				first, last = min(first, at), max(last, at)
 			}

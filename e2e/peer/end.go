@@ -116,7 +116,7 @@ func (e *end) call(ctx context.Context, c call) (any, error) {
 	case "meet":
 		return with(c, func(m moment) (any, error) { return nil, e.meeting.meet(ctx, m, e.begun) })
 	case "onDirect":
-		return nil, e.meeting.onDirect(ctx)
+		return with(c, func(m moment) (any, error) { return e.meeting.onDirect(ctx, m) })
 	case "survey":
 		return e.meeting.survey(), nil
 	case "part":

@@ -46,6 +46,7 @@ type guest struct {
 	running sync.WaitGroup
 
 	lock    sync.Mutex
+	sent    int
 	records []history.Record
 }
 
@@ -127,16 +128,41 @@ func (m *meeting) meet(ctx context.Context, at moment, begun time.Time) error {
 		return ctx.Err()
 	}
 	return m.all(func(i int, g *guest) error {
-		name := g.me.Address() + "#0"
-		g.log(history.Record{Kind: history.Posted, Message: name, From: g.me.Address(), To: at.Peers[i]})
-		g.log(settledAs(g.me.Post(host.Draft{To: at.Peers[i], Value: name}), name))
+		g.greet(at.Peers[i])
 		return wait(ctx, g.met)
 	})
 }
 
-// onDirect returns when all of them are on a direct path.
-func (m *meeting) onDirect(ctx context.Context) error {
-	return m.all(func(_ int, g *guest) error { return wait(ctx, g.direct) })
+// greet sends one message, and returns when it is settled.
+func (g *guest) greet(to string) {
+	g.lock.Lock()
+	name := fmt.Sprintf("%s#%d", g.me.Address(), g.sent)
+	g.sent++
+	g.lock.Unlock()
+	g.log(history.Record{Kind: history.Posted, Message: name, From: g.me.Address(), To: to})
+	g.log(settledAs(g.me.Post(host.Draft{To: to, Value: name}), name))
+}
+
+// onDirect returns when all of them are on a direct path. A connection that failed is made anew only while something is sent:
+// so they go on. It says how many more messages that took.
+func (m *meeting) onDirect(ctx context.Context, with moment) (more int, err error) {
+	var lock sync.Mutex
+	err = m.all(func(i int, g *guest) error {
+		for {
+			select {
+			case <-g.direct:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(time.Second):
+			}
+			g.greet(with.Peers[i])
+			lock.Lock()
+			more++
+			lock.Unlock()
+		}
+	})
+	return more, err
 }
 
 func wait(ctx context.Context, done <-chan struct{}) error {
