@@ -112,7 +112,7 @@ func (p *pair) open(ctx context.Context) error {
 }
 
 // cpu is what the ends and their server have used so far, of browsers all processes.
-func (p *pair) cpu() (usage, error) {
+func (p *pair) cpu() (used, error) {
 	var ends []int
 	for _, e := range []end{p.a, p.b} {
 		if n, ok := e.(*nativeEnd); ok {
@@ -121,12 +121,12 @@ func (p *pair) cpu() (usage, error) {
 			ends = append(ends, p.bench.browser.Process())
 		}
 	}
-	var u usage
+	var u used
 	var err error
-	if u.ends, err = cpuTime(ends...); err != nil {
-		return usage{}, err
+	if u.ends, err = cpuOf(ends...); err != nil {
+		return used{}, err
 	}
-	u.server, err = cpuTime(p.server.command.Process.Pid)
+	u.server, err = cpuOf(p.server.command.Process.Pid)
 	return u, err
 }
 

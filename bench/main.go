@@ -22,6 +22,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/hyroute/hyroute/e2e/chromium"
 	"github.com/hyroute/hyroute/e2e/lan"
 )
 
@@ -157,6 +158,11 @@ func settle() error {
 // about says what the figures were taken on.
 func about() string {
 	said := fmt.Sprintf("%s, %d cores, %s", time.Now().UTC().Format(time.RFC3339), runtime.NumCPU(), runtime.Version())
+	if program, err := chromium.Find(); err == nil {
+		if version, err := exec.Command(program, "--version").Output(); err == nil {
+			said += ", " + strings.Join(strings.Fields(string(version))[:2], " ")
+		}
+	}
 	if load, err := os.ReadFile("/proc/loadavg"); err == nil {
 		said += ", load before the run " + strings.Fields(string(load))[0]
 	}

@@ -12,11 +12,12 @@ import (
 // sizes of the messages that rates are measured with, in bytes.
 var sizes = []int{200, 1024, 16_384}
 
-// usage is CPU time.
+// used is the CPU time of ends and server so far; usage is that of a stretch.
+type used struct{ ends, server cpuTimes }
 type usage struct{ ends, server time.Duration }
 
-func (u usage) minus(before usage) usage {
-	return usage{u.ends - before.ends, u.server - before.server}
+func (u used) since(before used) usage {
+	return usage{u.ends.since(before.ends), u.server.since(before.server)}
 }
 
 // per is us of CPU time for each of so many.
@@ -54,7 +55,7 @@ func (b *bench) rtt(ctx context.Context, s subject) (results []result, err error
 		if err != nil {
 			return err
 		}
-		values["cpu"] = after.minus(before).per(b.settings.trips + warm)
+		values["cpu"] = after.since(before).per(b.settings.trips + warm)
 		results = append(results, result{Values: values})
 		return nil
 	})
@@ -108,13 +109,13 @@ func (p *pair) blast(ctx context.Context, size int, length time.Duration) (resul
 		return result{}, fmt.Errorf("%d messages sent; the receiver counted %d of %d, %.0f bytes, %d out of order",
 			sent, got.Count, got.Wanted, got.Bytes, got.Disorder)
 	}
-	used := after.minus(before)
+	usage := after.since(before)
 	return result{Size: size, Values: map[string]float64{
 		"rate":   float64(got.Count-1) / got.Seconds,
 		"mbs":    got.Bytes / got.Seconds / 1e6,
-		"cpu":    used.per(sent),
-		"ends":   used.ends.Seconds() / took, // cores
-		"server": used.server.Seconds() / took,
+		"cpu":    usage.per(sent),
+		"ends":   usage.ends.Seconds() / took, // cores
+		"server": usage.server.Seconds() / took,
 		"count":  float64(sent),
 		"direct": float64(got.Direct) / float64(sent),
 	}}, nil
