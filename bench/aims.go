@@ -81,16 +81,16 @@ func aims() []aim {
 	for _, own := range []string{"hyroute-relay", "hyroute-direct"} {
 		for _, f := range faults {
 			for _, name := range []string{"lost", "repeated", "disorder"} {
-				all = append(all, aim{what: fmt.Sprintf("%s: %s, in the worst round when the %s dies", own, name, f.name), own: inDeath(own, f.name, name)})
+				all = append(all, aim{what: fmt.Sprintf("%s: %s (fault: %s), in the worst round", own, name, f.name), own: inDeath(own, f.name, name)})
 			}
 		}
 		all = append(all, aim{what: own + ": ms until the sender is told of a dead page, in the worst round", own: inDeath(own, "page", "noticed"), factor: 1000})
 	}
 	// What a bare channel takes that is offered anew as soon as its close is noticed.
 	const naive = 131
-	gap := inDeath("hyroute-direct", "connection", "gap")
+	gap := inDeath("hyroute-direct", "connection", "faultgap")
 	gap.worst = false
-	return append(all, aim{what: "hyroute-direct: longest gap when the connection dies, ms", own: gap, factor: naive})
+	return append(all, aim{what: "hyroute-direct: gap when the connection dies, ms", own: gap, factor: naive})
 }
 
 // printAims says of each aim that was measured whether it was reached.

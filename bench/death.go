@@ -23,6 +23,9 @@ const (
 	together = 3
 )
 
+// A gap is the fault's if it begins so near to it. Others are the way back to the direct path, or the machine's.
+const faultBefore, faultAfter = 300 * time.Millisecond, 500 * time.Millisecond
+
 // fault is one that happens to a stream.
 type fault struct {
 	name, title string
@@ -34,6 +37,7 @@ type fault struct {
 var faults = []fault{
 	{"connection", "the peer connection is closed at the receiver", func(s subject) bool { return s.direct }, 18 * time.Second, (*death).closeConnection},
 	{"page", "the receiver's page is killed, and opened again 2 s later", func(subject) bool { return true }, 25 * time.Second, (*death).killPage},
+	{"reload", "the receiver's page is loaded again", func(subject) bool { return true }, 18 * time.Second, (*death).reopen},
 	{"server", "the server is killed, and starts again 1 s later", func(s subject) bool { return !s.direct || s.server == "hyroute" }, 18 * time.Second, (*death).killServer},
 }
 
@@ -87,6 +91,7 @@ func (b *bench) death(ctx context.Context, s subject, f fault) (r result, err er
 		return r, err
 	}
 	defer func() { err = errors.Join(err, p.close(context.WithoutCancel(ctx))) }()
+	p.keep = true
 	d := &death{pair: p, fault: f}
 	if err := d.listen(ctx, p.a.(page), d.tell); err != nil {
 		return r, err
@@ -219,7 +224,12 @@ func (d *death) killPage(ctx context.Context) error {
 	if err := pause(ctx, 2*time.Second); err != nil {
 		return err
 	}
-	p, err := d.bench.load(ctx, tab, d.subject)
+	return d.reopen(ctx)
+}
+
+// reopen loads the receiver's page and opens its subject there. A page that is there is left as by a link.
+func (d *death) reopen(ctx context.Context) error {
+	p, err := d.bench.load(ctx, d.b.(page).Page, d.subject)
 	if err != nil {
 		return err
 	}
@@ -294,11 +304,12 @@ func (d *death) judge(begun time.Time, total int, o outcome, zero time.Time) res
 	}
 	got := map[int]bool{}
 	var repeated, disorder, refusedButCame int
-	var gap time.Duration
-	var gapFrom time.Time
+	var gap, faultGap time.Duration
 	widest := func(from, to time.Time) {
-		if length := to.Sub(from); length > gap {
-			gap, gapFrom = length, from
+		length := to.Sub(from)
+		gap = max(gap, length)
+		if since := from.Sub(d.happened); since > -faultBefore && since < faultAfter {
+			faultGap = max(faultGap, length)
 		}
 	}
 	highest, last := -1, begun
@@ -326,7 +337,7 @@ func (d *death) judge(begun time.Time, total int, o outcome, zero time.Time) res
 	}
 	values := map[string]float64{
 		"accepted": float64(total - len(refused)), "lost": float64(lost), "refused": float64(len(refused)), "came": float64(refusedButCame),
-		"repeated": float64(repeated), "disorder": float64(disorder), "gap": inMS(gap), "gapfrom": inMS(gapFrom.Sub(d.happened)), "recovered": 0,
+		"repeated": float64(repeated), "disorder": float64(disorder), "gap": inMS(gap), "faultgap": inMS(faultGap), "recovered": 0,
 	}
 	if end.Sub(last) < time.Second {
 		values["recovered"] = 1

@@ -25,7 +25,7 @@ func TestJudge(t *testing.T) {
 	}
 	r := d.judge(begun, 10, o, begun)
 	for name, want := range map[string]float64{
-		"accepted": 8, "lost": 1, "refused": 2, "came": 1, "repeated": 1, "disorder": 2, "gap": 500, "gapfrom": -150, "noticed": 150, "recovered": 1,
+		"accepted": 8, "lost": 1, "refused": 2, "came": 1, "repeated": 1, "disorder": 2, "gap": 500, "faultgap": 500, "noticed": 150, "recovered": 1,
 	} {
 		if got := r.Values[name]; got != want {
 			t.Errorf("%s: %v, want %v", name, got, want)
@@ -36,6 +36,19 @@ func TestJudge(t *testing.T) {
 	}
 	if _, ok := r.Values["back"]; ok {
 		t.Error("no page was killed")
+	}
+}
+
+// A gap long after the fault is not the fault's.
+func TestJudgeGaps(t *testing.T) {
+	begun := time.Now()
+	d := &death{fault: fault{length: 3 * time.Second}, happened: begun.Add(time.Second)}
+	for number, ms := range []int{0, 500, 900, 1100, 1300, 2900} {
+		d.got = append(d.got, receipt{number, begun.Add(time.Duration(ms) * time.Millisecond)})
+	}
+	d.got = append(d.got, receipt{6, begun.Add(1600 * time.Millisecond)})
+	if r := d.judge(begun, 7, outcome{}, begun); r.Values["gap"] != 1300 || r.Values["faultgap"] != 300 {
+		t.Error(r.Values)
 	}
 }
 
@@ -100,7 +113,7 @@ func TestAims(t *testing.T) {
 		"| hyroute-direct: 200 B, messages/s | 200 | at least 200 | reached |",
 		"| hyroute-direct: there and back, ms | 1.26 | at most 1.25 | **missed** |",
 		"| hyroute-direct: first message by the direct path, ms | 48 | at most 48 | reached |",
-		"| hyroute-direct: lost, in the worst round when the page dies | 1 | at most 0 | **missed** |",
+		"| hyroute-direct: lost (fault: page), in the worst round | 1 | at most 0 | **missed** |",
 	} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in\n%s", want, text.String())

@@ -49,11 +49,12 @@ type pair struct {
 	server  *server
 	a, b    end
 	room    string
+	keep    bool // what can outlive a page is to
 }
 
 // options are what an end opens its subject with.
 func (p *pair) options(role string) map[string]any {
-	options := map[string]any{"role": role, "room": p.room, "port": p.server.port}
+	options := map[string]any{"role": role, "room": p.room, "port": p.server.port, "keep": p.keep}
 	for name, value := range p.subject.options {
 		options[name] = value
 	}

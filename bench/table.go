@@ -45,7 +45,7 @@ func (r *record) print(w io.Writer) {
 		r.table(w, "Death in mid-stream: "+f.title, result{Part: "death", Case: f.name}, []column{
 			{"accepted", "accepted", "%.0f", false}, {"lost", "lost", "%.0f", false}, {"refused", "refused", "%.0f", false},
 			{"of them came", "came", "%.0f", false}, {"repeated", "repeated", "%.0f", false}, {"out of order", "disorder", "%.0f", false},
-			{"longest gap ms", "gap", "%.0f", false}, {"it began at ms", "gapfrom", "%.0f", false},
+			{"gap ms", "faultgap", "%.0f", false}, {"longest of all ms", "gap", "%.0f", false},
 			{"noticed after ms", "noticed", "%.0f", false}, {"back after ms", "back", "%.0f", false},
 			{"recovered", "recovered", "%.0f", false},
 		})
