@@ -62,7 +62,10 @@ func frozen(ctx context.Context, st *stage) error {
 		stopped.to = st.since()
 		st.wants.outages = append(st.wants.outages, stopped)
 		st.note("b goes on")
-		return errors.Join(err, w.hear("live", patience))
+		if err != nil {
+			return err
+		}
+		return w.hear("live", patience)
 	})
 }
 
