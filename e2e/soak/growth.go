@@ -9,8 +9,11 @@ import (
 	"time"
 )
 
+// enough rounds have a median that says something.
+const enough = 3
+
 // grows compares the last third of the rounds with the first one after the warm-up, which is a quarter of them: the medians,
-// for a single round may have caught anything.
+// for a single round may have caught anything. Where a third is of few rounds it asks only whether something doubled.
 func grows(uses []Use) error {
 	warm := uses[min(len(uses), max(1, len(uses)/4)):]
 	third := len(warm) / 3
@@ -18,21 +21,24 @@ func grows(uses []Use) error {
 		return nil // too short to say
 	}
 	early, late := warm[:third], warm[len(warm)-third:]
+	share := 0.25
+	if third < enough {
+		share = 1
+	}
 	var wrong []error
 	for _, of := range []struct {
-		what  string
-		get   func(Use) float64
-		share float64 // that it may grow by
-		more  float64 // and this
+		what string
+		get  func(Use) float64
+		more float64 // that it may grow by, beside its share
 	}{
-		{"bytes of heap", func(u Use) float64 { return float64(u.Heap) }, 0.15, 4e6},
-		{"objects", func(u Use) float64 { return float64(u.Objects) }, 0.15, 20e3},
-		{"goroutines", func(u Use) float64 { return float64(u.Goroutines) }, 0.15, 60},
-		{"UDP sockets", func(u Use) float64 { return float64(u.UDP) }, 0.15, 10},
-		{"connections to the node", func(u Use) float64 { return float64(u.Connections) }, 0, 1},
+		{"bytes of heap", func(u Use) float64 { return float64(u.Heap) }, 4e6},
+		{"objects", func(u Use) float64 { return float64(u.Objects) }, 20e3},
+		{"goroutines", func(u Use) float64 { return float64(u.Goroutines) }, 60},
+		{"UDP sockets", func(u Use) float64 { return float64(u.UDP) }, 10},
+		{"connections to the node", func(u Use) float64 { return float64(u.Connections) }, 1},
 	} {
 		was, is := median(early, of.get), median(late, of.get)
-		if is > was*(1+of.share)+of.more {
+		if is > was*(1+share)+of.more {
 			wrong = append(wrong, fmt.Errorf("%s grew from %.0f to %.0f", of.what, was, is))
 		}
 	}
