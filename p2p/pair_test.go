@@ -76,10 +76,12 @@ func twoSides(t *testing.T, netA, netB transport.Net) (a, b *side) {
 	return a, b
 }
 
+// joinAttempt is the attempt that join makes.
+const joinAttempt = 4294967295
+
 // join makes a connection from a to b, and returns when both stubs are live.
 func join(t *testing.T, a, b *side, sinkA, sinkB func(stubs.Event)) (stubA, stubB *Stub) {
 	t.Helper()
-	const attempt = 4294967295
 	var live sync.WaitGroup
 	live.Add(2)
 	watch := func(sink func(stubs.Event)) func(stubs.Event) {
@@ -96,7 +98,7 @@ func join(t *testing.T, a, b *side, sinkA, sinkB func(stubs.Event)) (stubA, stub
 			answered <- b.endpoint.Answer(in.Peer, in.Attempt, watch(sinkB))
 		}
 	}
-	stubA = a.endpoint.Dial(b.runtime, attempt, watch(sinkA))
+	stubA = a.endpoint.Dial(b.runtime, joinAttempt, watch(sinkA))
 	stubB = <-answered
 	live.Wait()
 	return stubA, stubB

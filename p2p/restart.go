@@ -69,10 +69,10 @@ func (s *Stub) renegotiated(kind, value string) error {
 		if generation > mine.generation {
 			s.refreshServers()
 		}
-		mine.generation = generation
 		if err := s.describe(webrtc.SDPTypeOffer, sdp); err != nil {
 			return err
 		}
+		mine.generation = generation
 		answer, err := s.connection.CreateAnswer(nil)
 		if err != nil {
 			return err

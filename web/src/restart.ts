@@ -52,9 +52,9 @@ export class Restart {
         await this.#hooks.describe("answer", sdp);
       } else if (!this.#hooks.offers && generation >= this.#generation) {
         // The same offer again says that our answer was lost.
-        this.#generation = generation;
         this.#connection.setConfiguration(this.#hooks.configuration());
         await this.#hooks.describe("offer", sdp);
+        this.#generation = generation;
         await this.#connection.setLocalDescription();
         this.#say("reanswer");
       }
