@@ -21,7 +21,7 @@ const (
 	Stall      Verb = "stall"      // the clock of Who stands still
 	Cut        Verb = "cut"        // the socket of Who to Node dies and can not come back for a while. Mode: who notices late, 1 the node, 2 the body
 	Restart    Verb = "restart"    // Node goes down and comes back without its memory of sockets (Mode 1: with it)
-	Noise      Verb = "noise"      // Node treats session frames badly. Count: so many percent lost, Size: repeated, Every: delayed by up to that. Mode 1: answered by NOTICE 4 instead of lost
+	Noise      Verb = "noise"      // Node treats session frames and signals badly. Count: so many percent lost, Size: repeated, Every: delayed by up to that. Mode 1: answered by NOTICE 4 instead of lost
 	Answers    Verb = "answers"    // Node treats its answers badly. Count: percent. Mode: 0 lost, 1 late, 2 twice, 3 with a wrong job
 	Stop       Verb = "stop"       // data channels between Who and Whom stand still, then thaw. Mode 1: only towards Whom
 	Break      Verb = "break"      // Who's side of its data channels with Whom is closed

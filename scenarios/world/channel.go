@@ -349,6 +349,6 @@ func (b *body) sendSignal(peer address.Address, kind string, attempt uint64, lis
 		if !k.attached || to == nil {
 			return
 		}
-		to.down.send(900, func() { to.body.signalled(to, from, kind, attempt, list, n) })
+		k.node.signal(to, func() { to.body.signalled(to, from, kind, attempt, list, n) })
 	})
 }

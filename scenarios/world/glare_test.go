@@ -2,23 +2,26 @@ package world
 
 import "testing"
 
-// Both runtimes want a connection at the same moment, 200 times with other delays, some of them with sockets that are cut or
-// networks that change while the signals are under way. One connection survives, and it is the same one on both sides
-// (known-faults.md 36: libp2p/js-libp2p#2734).
+// Both runtimes want a connection at the same moment, 300 times with other delays, some of them with sockets that are cut or
+// networks that change while the signals are under way, or with signals that are lost, repeated or late. One connection survives, and
+// it is the same one on both sides (known-faults.md 36, 37: libp2p/js-libp2p#2734, dmotz/trystero#134).
 func TestKnownFault36BothInviteAtOnce(t *testing.T) {
 	a, b := "hyperty://d.example/a", "hyperty://d.example/b"
-	for seed := range uint64(200) {
+	for seed := range uint64(300) {
 		c := newChance(seed, "glare")
 		p := &Plan{
-			Seed: seed, Until: 30_000,
+			Seed: seed, Until: 60_000,
 			Bodies: []BodyPlan{
 				{Domain: "d.example", Direct: true, Endpoints: []string{a}},
 				{Domain: "d.example", Direct: true, Endpoints: []string{b}},
 			},
 			Actions: []Action{
-				{At: 1000, Do: Post, Who: 0, From: a, To: b, Count: 40, Every: 500, Size: 100},
-				{At: 1000, Do: Post, Who: 1, From: b, To: a, Count: 40, Every: 500, Size: 100},
+				{At: 1000, Do: Post, Who: 0, From: a, To: b, Count: 110, Every: 500, Size: 100},
+				{At: 1000, Do: Post, Who: 1, From: b, To: a, Count: 110, Every: 500, Size: 100},
 			},
+		}
+		if seed%3 == 0 { // signals get lost, come twice, and come behind later ones, of this attempt and of those before
+			p.Actions = append(p.Actions, Action{At: 500, Do: Noise, Count: pick(c, 0, 10, 30), Size: 40, Every: uint64(pick(c, 50, 1000, 4000)), For: 9000})
 		}
 		if seed%2 == 1 {
 			at := 1000 + uint64(c.below(500))

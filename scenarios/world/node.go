@@ -23,7 +23,8 @@ type node struct {
 	topics    map[string]map[string]bool // address -> runtimes that subscribed it
 	chance    *chance
 
-	lose, repeat, late int // of session frames: percent, percent, ms
+	lose, repeat, late int // of session frames and signals: percent, percent, ms
+	signals            *chance
 	notice             bool
 	answerPercent      int
 	answerMode         int
@@ -39,7 +40,7 @@ type entryOf struct {
 }
 
 func newNode(w *World, number int, domain string) *node {
-	n := &node{w: w, number: number, domain: domain, up: true, chance: newChance(w.plan.Seed, "node "+domain)}
+	n := &node{w: w, number: number, domain: domain, up: true, chance: newChance(w.plan.Seed, "node "+domain), signals: newChance(w.plan.Seed, "signals "+domain)}
 	n.forget(false)
 	return n
 }
@@ -191,6 +192,33 @@ func (n *node) chosen(from, to *socket, f []byte) {
 		if n.chance.percent(n.repeat) {
 			n.pass(from, to, f)
 		}
+	}
+}
+
+// signal passes a signal on, as badly as frames: lost, twice, or behind later ones.
+func (n *node) signal(to *socket, arrive func()) {
+	if n.signals.percent(n.lose) {
+		return
+	}
+	copies := 1
+	if n.signals.percent(n.repeat) {
+		copies = 2
+	}
+	for range copies {
+		delay := 0
+		if n.late > 0 && n.signals.percent(50) {
+			delay = n.signals.below(n.late)
+		}
+		send := func() { to.down.send(900, arrive) }
+		if delay == 0 {
+			send()
+			continue
+		}
+		n.w.after(uint64(delay), func() {
+			if n.attached[to.body.url.String()] == to {
+				send()
+			}
+		})
 	}
 }
 
