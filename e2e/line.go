@@ -24,6 +24,8 @@ type line struct {
 	// GapBesideMs is the longest gap where what nothing could pass in is left out; only where there was such a time.
 	GapBesideMs uint64 `json:"gapBesideMs,omitempty"`
 	Share       share  `json:"share"`
+	// Again counts pieces of messages: those that were sent more than once, and those that came more than once and were dropped.
+	Again again `json:"again"`
 	// Seen is what a case has to say beside: what it saw of the fault, and of how it was answered.
 	Seen map[string]any `json:"seen,omitempty"`
 	// Path is the log of path changes of either end: when, to which, and why.
@@ -32,6 +34,11 @@ type line struct {
 	// is above the number of processors.
 	Load float64 `json:"load"`
 	OK   bool    `json:"ok"`
+}
+
+type again struct {
+	Sent uint64 `json:"sent"`
+	Came uint64 `json:"came"`
 }
 
 type share struct {

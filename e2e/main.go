@@ -139,6 +139,7 @@ func runPair(ctx context.Context, s settings, network *lan.LAN, c testCase, p pa
 	}
 	err = c.run(ctx, st)
 	records, gathered := st.gather()
+	l.Again = st.again()
 	err = errors.Join(err, gathered, st.judge(&l, records))
 	l.Seen, l.Path, l.Load = st.seen, st.pathLog(), load()
 	if s.logs != "" {

@@ -129,6 +129,21 @@ func (st *stage) gather() ([]history.Record, error) {
 	return all, failed
 }
 
+// again is what the runtimes of both ends counted. One that can not say so counts nothing.
+func (st *stage) again() (sum again) {
+	ctx, stop := context.WithTimeout(context.Background(), 5*time.Second)
+	defer stop()
+	for _, s := range st.sides() {
+		var counted struct{ Resent, Repeated uint64 }
+		if err := s.call(ctx, "counted", &counted); err != nil {
+			st.note("%s does not say what it sent again: %v", s.name, err)
+		}
+		sum.Sent += counted.Resent
+		sum.Came += counted.Repeated
+	}
+	return sum
+}
+
 // close ends all that the stage started, and lets packets pass again.
 func (st *stage) close() error {
 	err := errors.Join(st.network.PassUDP(), st.network.PassTCP())

@@ -125,6 +125,15 @@ window.end = {
   closeConnections,
   candidates,
   owed: () => owed,
+  // counted is how many pieces of messages were sent again, and how many came again and were dropped.
+  async counted() {
+    const sum = { resent: 0, repeated: 0 }
+    for (const { resent, repeated } of (await me?.stats())?.sessions ?? []) {
+      sum.resent += resent
+      sum.repeated += repeated
+    }
+    return sum
+  },
   setPace: (ms) => { pace = ms },
   ...meeting,
 

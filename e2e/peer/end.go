@@ -105,6 +105,8 @@ func (e *end) call(ctx context.Context, c call) (any, error) {
 		return with(c, func(p plan) (any, error) { return nil, e.stream(ctx, p) })
 	case "closeConnections":
 		return e.sockets.closeAll()
+	case "counted":
+		return e.counted(ctx)
 	case "owed":
 		return e.owed.Load(), nil
 	case "file":
@@ -282,6 +284,23 @@ func (e *end) log(r history.Record) {
 	defer e.lock.Unlock()
 	r.At = uint64(time.Since(e.begun).Milliseconds())
 	e.records = append(e.records, r)
+}
+
+// counted is how many pieces of messages were sent again, and how many came again and were dropped.
+func (e *end) counted(ctx context.Context) (sum struct {
+	Resent   uint64 `json:"resent"`
+	Repeated uint64 `json:"repeated"`
+}, err error) {
+	me := e.runtime()
+	if me == nil {
+		return sum, nil
+	}
+	stats, err := me.Stats(ctx)
+	for _, s := range stats.Sessions {
+		sum.Resent += s.Resent
+		sum.Repeated += s.Repeated
+	}
+	return sum, err
 }
 
 func (e *end) runtime() *host.Runtime {
