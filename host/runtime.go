@@ -171,7 +171,7 @@ func (l *loop) awake(before *former) ([]engine.Effect, error) {
 		at := before.numbers.now + max(config.Wall, before.numbers.wall) - before.numbers.wall
 		l.start = now.Add(-milli(engine.Instant(max(at, 1) - 1)))
 		l.trace = newTrace(o.Trace, nil, nil)
-		l.tell(&engine.Restored{Wall: config.Wall, Seed: config.Seed})
+		l.tell(&engine.Restored{Wall: config.Wall, Seed: config.Seed, Domains: config.Domains, Direct: config.Direct})
 		err := l.restore(before)
 		if err != nil && l.machine != nil {
 			l.machine.Close()

@@ -122,6 +122,32 @@ func TestMessagesOutliveTheirRuntimes(t *testing.T) {
 	})
 }
 
+// TestOptionsAreThoseOfTheNewLife: a state does not bring back what a program was told not to do.
+func TestOptionsAreThoseOfTheNewLife(t *testing.T) {
+	n := startNode(t)
+	ctx := testContext(t)
+	dir := t.TempDir()
+	bob := n.connect(t, Options{})
+	bob.Listen(func(*Message) {})
+	alice := n.connect(t, Options{Store: dir})
+	if err := alice.Send(ctx, bob.Address(), 1); err != nil {
+		t.Fatal(err)
+	}
+	for e := range alice.Events(ctx) {
+		if p, ok := e.(PathChanged); ok && p.Path == Direct {
+			break
+		}
+	}
+	alice.Close()
+	again := n.connect(t, Options{Store: dir, NoDirect: true})
+	if err := again.Send(ctx, bob.Address(), 2); err != nil {
+		t.Fatal(err)
+	}
+	if x, err := again.Explain(ctx, bob.Address()); err != nil || x.Path != Relay || x.Reason == "in-progress" {
+		t.Errorf("%+v %v", x, err)
+	}
+}
+
 func TestOneRuntimeAStore(t *testing.T) {
 	n := startNode(t)
 	dir := t.TempDir()

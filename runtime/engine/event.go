@@ -138,8 +138,10 @@ type ExplanationAsked struct {
 // Restored says that the state belongs to a former life of this runtime: what came of it in the world after it was stored is not
 // known. It is the first event after Restore and the frames that were stored since.
 type Restored struct {
-	Wall uint64 // ms since 1970, at the time of this Step
-	Seed uint64 // all randomness comes from it from here on
+	Wall    uint64   // ms since 1970, at the time of this Step
+	Seed    uint64   // all randomness comes from it from here on
+	Domains []string // as in Config: the new life's body may be made otherwise
+	Direct  bool
 }
 
 // StatsAsked asks what was counted. It changes nothing.

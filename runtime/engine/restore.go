@@ -10,6 +10,7 @@ import (
 func (e *Engine) restored(ev *Restored) {
 	e.random.Reseed(ev.Seed)
 	e.config.Wall, e.config.Seed = ev.Wall-min(ev.Wall, e.now), ev.Seed
+	e.config.Domains, e.config.Direct = ev.Domains, ev.Direct
 	e.woken, e.closed = 0, false
 	e.resolver = resolver.New(e.config.Runtime, e.config.Domains, e.config.Direct, e.numbers.Resolver)
 	e.resolver.Advance(e.now)

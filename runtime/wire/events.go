@@ -246,4 +246,6 @@ func explanationAsked(f *fields, e *engine.ExplanationAsked) {
 func restored(f *fields, e *engine.Restored) {
 	f.number("wall", &e.Wall)
 	f.bits("seed", &e.Seed)
+	f.textList("domains", &e.Domains)
+	f.flag("direct", &e.Direct)
 }

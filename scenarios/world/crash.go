@@ -182,8 +182,9 @@ func (b *body) comeBack(s stored, late uint64) {
 	b.save()
 	b.keepOld()
 	b.tell(&engine.Restored{
-		Wall: wallAtStart + b.w.now - late,
-		Seed: newChance(b.w.plan.Seed, b.name+" restored").next() + uint64(b.life),
+		Wall:    wallAtStart + b.w.now - late,
+		Seed:    newChance(b.w.plan.Seed, b.name+" restored").next() + uint64(b.life),
+		Domains: b.w.plan.Bodies[b.index].Domains, Direct: b.w.plan.Bodies[b.index].Direct,
 	})
 	for _, e := range b.endpoints {
 		e.told = false

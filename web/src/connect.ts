@@ -93,7 +93,8 @@ export async function connect(url: string | URL, options: ConnectOptions = {}): 
     });
     const wall = act?.wall ?? Date.now();
     const seed = hex(crypto.getRandomValues(new Uint8Array(8)));
-    const line = encodeOpen({ runtime, wall, seed, domains: [...nodes.keys()], direct: rtc !== undefined });
+    const life = { wall, seed, domains: [...nodes.keys()], direct: rtc !== undefined };
+    const line = encodeOpen({ runtime, ...life });
     Promise.all([ready, act?.begin()])
       .then(([open]) => {
         act?.begun();
@@ -101,7 +102,7 @@ export async function connect(url: string | URL, options: ConnectOptions = {}): 
           try {
             const { snapshot, now } = act.former;
             const [machine] = open(snapshot);
-            return made.run(machine, "# It goes on from a stored state, so it can not be played alone.\n", "", { verb: "restored", wall, seed }, now);
+            return made.run(machine, "# It goes on from a stored state, so it can not be played alone.\n", "", { verb: "restored", ...life }, now);
           } catch (error) {
             if (!(error instanceof Refused)) throw error;
             act.forget(); // made by another version

@@ -37,7 +37,7 @@ export type Event =
   | { verb: "delivery-taken"; delivery: number }
   | { verb: "delivery-refused"; delivery: number; reason: string }
   | { verb: "explanation-asked"; job: number; from: string; to: string; wish?: "never" | undefined }
-  | { verb: "restored"; wall: number; seed: string }
+  | { verb: "restored"; wall: number; seed: string; domains: string[]; direct: boolean }
   | { verb: "stats-asked"; job: number }
   | { verb: "network-changed" | "closing" | "time-passed" };
 

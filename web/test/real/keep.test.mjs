@@ -60,6 +60,10 @@ const delivered = (list) => assert.deepEqual(list.filter((x) => x.value?.outcome
 for (const direct of [false, true]) {
   test(`50 unacknowledged both ways survive a reload, ${direct ? "on a data channel" : "by the node"}`, async () => {
     const { a, b, addressA, addressB } = await pair({ direct });
+    if (!direct) {
+      await b.reload();
+      await connect(b, { direct: true });
+    }
     await post(a, addressB, 1, 50);
     await post(b, addressA, 1, 50);
     await Promise.all([goes(a, addressB, direct ? "direct" : "relay"), goes(b, addressA, direct ? "direct" : "relay")]);
@@ -73,6 +77,12 @@ for (const direct of [false, true]) {
     delivered([...back, ...(await outcomes(a)), ...(await outcomes(b))]);
     assert.deepEqual(await got(b), numbers(1, 60), "once and in order at the other end");
     assert.deepEqual(await got(a), numbers(1, 60), "once and in order at the page that was loaded again");
+    // The options are those of the new page.
+    await a.reload();
+    await connect(a, { direct: !direct });
+    await post(a, addressB, 61, 61);
+    delivered(await outcomes(a));
+    await goes(a, addressB, direct ? "relay" : "direct");
     assert.deepEqual([await events(a), await events(b)], [[], []], "nobody was told of a loss, for there was none");
     assert.deepEqual([...a.faults, ...b.faults], []);
   });
