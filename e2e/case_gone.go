@@ -24,32 +24,31 @@ const (
 type way struct {
 	leave, enter func(context.Context, *browser) error
 	kept         bool // session.md 3.5 promises that its state comes back with it
+	sudden       bool // nothing that it does is known unless it waits until it is
 }
 
 var (
 	closing = way{
 		leave: func(ctx context.Context, b *browser) error { return b.page.Close(ctx) },
 		enter: func(ctx context.Context, b *browser) error { return b.open(ctx) },
-		kept:  keptOverReload,
+		kept:  true,
 	}
 	navigating = way{
 		leave: func(ctx context.Context, b *browser) error { return b.page.Open(ctx, "about:blank") },
 		enter: func(ctx context.Context, b *browser) error { return b.load(ctx) },
-		kept:  keptOverReload,
+		kept:  true,
 	}
 	killing = way{
 		leave: func(_ context.Context, b *browser) error {
 			return errors.Join(b.process.Signal(syscall.SIGKILL), b.process.Close())
 		},
-		enter: func(ctx context.Context, b *browser) error { return b.start(ctx) },
+		enter:  func(ctx context.Context, b *browser) error { return b.start(ctx) },
+		sudden: true,
 	}
 )
 
-// keptOverReload says whether a page's session comes back with it.
-const keptOverReload = false
-
 // pageClosed, pageLeft and browserKilled: a's page goes while traffic flows both ways, and comes back. What was promised holds:
-// nothing is lost, repeated or reordered, unless both sides are told where.
+// nothing is lost, repeated or reordered, where the page could do its last act; else both sides are told.
 func pageClosed(ctx context.Context, st *stage) error    { return st.goneAndBack(ctx, closing) }
 func pageLeft(ctx context.Context, st *stage) error      { return st.goneAndBack(ctx, navigating) }
 func browserKilled(ctx context.Context, st *stage) error { return st.goneAndBack(ctx, killing) }
@@ -65,14 +64,11 @@ func (st *stage) goneAndBack(ctx context.Context, how way) error {
 	if err := st.enter(ctx, nil); err != nil {
 		return err
 	}
-	if err := st.attend(st.a); err != nil {
+	if err := st.attend(st.a, how.sudden); err != nil {
 		return err
 	}
 	if err := st.connect(ctx); err != nil {
 		return err
-	}
-	if how.kept {
-		st.wants.mute = st.a.address
 	}
 	page := st.a.end.(*browser)
 	toA, toB := p, p
@@ -117,7 +113,7 @@ func (st *stage) goneAndBack(ctx context.Context, how way) error {
 				return fmt.Errorf("a comes back: %w", err)
 			}
 			if !how.kept {
-				st.a.witness.begin()
+				st.a.witness.forgot()
 			}
 			before := st.a.address
 			if err := st.a.connect(ctx, st.joining(st.a)); err != nil {

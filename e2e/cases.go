@@ -236,7 +236,7 @@ func (st *stage) connect(ctx context.Context) error {
 func (st *stage) joining(s *side) joining {
 	j := joining{URL: st.url(), TURN: st.turn, Trace: st.settings.trace || st.trace}
 	if s.witness != nil {
-		j.Witness = s.witness.url
+		j.Witness, j.Sudden, j.Keep = s.witness.life(), s.sudden, true
 	}
 	return j
 }

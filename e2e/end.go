@@ -115,6 +115,7 @@ type side struct {
 	address string
 	offset  time.Duration // its clock reads this when the stage's reads 0
 	witness *witness      // not nil: has its records
+	sudden  bool          // it waits for the witness
 }
 
 // plan is a stream of numbered messages to send.
@@ -137,7 +138,9 @@ type joining struct {
 	Trace bool   `json:"trace,omitempty"` // keep every event and effect of the machine
 
 	TURN    bool   `json:"turn,omitempty"`    // its peer connections go by TURN servers alone
-	Witness string `json:"witness,omitempty"` // is told each record, and waited for; empty: the side keeps them itself
+	Keep    bool   `json:"keep,omitempty"`    // its session lives on when its page comes back
+	Witness string `json:"witness,omitempty"` // URL that is told each record; empty: the side keeps them itself
+	Sudden  bool   `json:"sudden,omitempty"`  // the witness is waited for
 
 	Domain string            `json:"domain,omitempty"` // of the node; empty: as the node says
 	Nodes  map[string]string `json:"nodes,omitempty"`  // WebSocket URLs of further domains' nodes

@@ -54,7 +54,6 @@ type wants struct {
 	outages   []span        // while nothing could pass: no part of a gap
 	refused   string        // messages may be rejected for this reason, for sure
 	forgetful bool          // an end loses its memory: messages may be missing where the history says that both ends were told
-	mute      string        // an end whose page went: nobody was there to be told what became of its last messages
 }
 
 // span is a time on the stage's clock.
@@ -63,9 +62,6 @@ type span struct{ from, to time.Duration }
 // judge fills the line from the history of both ends, and says what is not as wanted.
 func (w wants) judge(l *line, records []history.Record) error {
 	verdict := history.Check(records, history.Options{})
-	verdict.Violations = slices.DeleteFunc(verdict.Violations, func(v history.Violation) bool {
-		return v.Rule == history.Unsettled && v.End == w.mute
-	})
 	sum := verdict.Summary
 	l.Sent, l.Received, l.Duplicates, l.OutOfOrder, l.LongestGapMs = sum.Posted, sum.Delivered-sum.Duplicates, sum.Duplicates, sum.OutOfOrder, sum.LongestGap
 	l.Share = share{round(sum.Share["direct"]), round(sum.Share["relay"])}
@@ -87,7 +83,7 @@ func (w wants) judge(l *line, records []history.Record) error {
 		}
 	}
 	taken := sum.Posted - refused
-	if short := sum.Delivered != taken || w.mute == "" && outcomes[history.OutcomeDelivered] != taken; short && !w.forgetful {
+	if short := sum.Delivered != taken || outcomes[history.OutcomeDelivered] != taken; short && !w.forgetful {
 		say("of %d messages %d were delivered; their senders were told %v", sum.Posted, sum.Delivered, outcomes)
 	}
 	for receiver, one := range byReceiver(records) {

@@ -93,9 +93,11 @@ func (st *stage) enter(ctx context.Context, hold <-chan struct{}) error {
 	)
 }
 
-// attend has a witness keep the records of a side, which is going to die.
-func (st *stage) attend(s *side) (err error) {
+// attend has a witness keep the records of a page that is going to die. Where that is sudden the page waits at each record
+// until it is known, so that it can do nothing that nobody knows of.
+func (st *stage) attend(s *side, sudden bool) (err error) {
 	s.witness, err = newWitness(st.since)
+	s.sudden = sudden
 	return err
 }
 

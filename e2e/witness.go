@@ -5,9 +5,11 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -15,15 +17,14 @@ import (
 	"github.com/hyroute/hyroute/scenarios/history"
 )
 
-// witness keeps the history of a page that is going to die: the page waits at each record until it is here, so that it
-// can not do anything that nobody knows of. Times are the stage's.
+// witness keeps the history of a page that is going to die. Times are the stage's, of when a record came here.
 type witness struct {
 	url    string
 	server *http.Server
 	since  func() time.Duration
 
-	lock    sync.Mutex
-	records []history.Record
+	lock  sync.Mutex
+	lives []map[int]history.Record // of each life of the page, by number
 }
 
 func newWitness(since func() time.Duration) (*witness, error) {
@@ -37,35 +38,52 @@ func newWitness(since func() time.Duration) (*witness, error) {
 	return w, nil
 }
 
-// ServeHTTP takes one record.
+// life is the URL for the records of the page's next life.
+func (w *witness) life() string {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	w.lives = append(w.lives, map[int]history.Record{})
+	return w.url + strconv.Itoa(len(w.lives)-1) + "/"
+}
+
+// forgot notes that the life which begins next knows nothing of the ones before.
+func (w *witness) forgot() {
+	end := ""
+	if before := w.all(); len(before) > 0 {
+		end = before[0].End
+	}
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	w.lives = append(w.lives, map[int]history.Record{0: {At: uint64(w.since().Milliseconds()), End: end, Kind: history.Started}})
+}
+
+// ServeHTTP takes one record, at life/number: they do not come in order.
 func (w *witness) ServeHTTP(answer http.ResponseWriter, r *http.Request) {
 	answer.Header().Set("Access-Control-Allow-Origin", "*")
 	records, err := history.Read(r.Body)
-	if err != nil {
-		http.Error(answer, err.Error(), http.StatusBadRequest)
+	var life, number int
+	if _, failed := fmt.Sscanf(r.URL.Path, "/%d/%d", &life, &number); err != nil || failed != nil || len(records) != 1 {
+		http.Error(answer, "this is no record", http.StatusBadRequest)
 		return
 	}
 	w.lock.Lock()
 	defer w.lock.Unlock()
-	for _, record := range records {
-		record.At = uint64(w.since().Milliseconds())
-		w.records = append(w.records, record)
+	if life < len(w.lives) {
+		records[0].At = uint64(w.since().Milliseconds())
+		w.lives[life][number] = records[0]
 	}
 }
 
-func (w *witness) all() []history.Record {
+// all are the records so far, in the order in which the page saw what they say.
+func (w *witness) all() (all []history.Record) {
 	w.lock.Lock()
 	defer w.lock.Unlock()
-	return slices.Clone(w.records)
-}
-
-// begin notes that the page starts with no memory of what it did before.
-func (w *witness) begin() {
-	w.lock.Lock()
-	defer w.lock.Unlock()
-	if len(w.records) > 0 {
-		w.records = append(w.records, history.Record{At: uint64(w.since().Milliseconds()), End: w.records[0].End, Kind: history.Started})
+	for _, life := range w.lives {
+		for _, number := range slices.Sorted(maps.Keys(life)) {
+			all = append(all, life[number])
+		}
 	}
+	return all
 }
 
 // posted is how many messages the page has posted.

@@ -16,13 +16,17 @@ let rejections = 0
 
 // Whole milliseconds since this page began, on a clock that does not go back.
 const now = () => Math.round(performance.now())
-let witness // where each record is told, before anything else happens
+let witness // URL where each record is told
+let sudden // and waited for
+let told = 0
 function log(record) {
   const line = { at: now(), end: me.address, ...record }
   if (!witness) return lines.push(line)
+  const text = JSON.stringify(line) + '\n'
+  if (!sudden) return navigator.sendBeacon(witness + told++, text)
   const request = new XMLHttpRequest()
-  request.open('POST', witness, false)
-  request.send(JSON.stringify(line) + '\n')
+  request.open('POST', witness + told++, false)
+  request.send(text)
 }
 
 const digests = []
@@ -56,10 +60,14 @@ async function send(to, message, value, { deadline, relay, lane }) {
     const { outcome } = await me.send(to, value, options)
     log({ kind: 'settled', message, outcome })
   } catch (error) {
-    if (rejections++ < 100) console.error(message, String(error))
-    log({ kind: 'settled', message, outcome: 'rejected', reason: error.code, maybe: error.maybe })
+    rejected(message, error)
   }
   owed--
+}
+
+function rejected(message, error) {
+  if (rejections++ < 100) console.error(message, String(error))
+  log({ kind: 'settled', message, outcome: 'rejected', reason: error.code, maybe: error.maybe })
 }
 
 const pause = (ms) => new Promise((done) => setTimeout(done, ms))
@@ -72,14 +80,17 @@ window.end = {
     module = await WebAssembly.compileStreaming(fetch('/hyroute.wasm'))
   },
 
-  async connect({ url, tell: wanted, trace: traced, turn, witness: told, domain, nodes }) {
+  async connect({ url, tell: wanted, trace: traced, turn, keep, domain, nodes, ...watched }) {
     telling = wanted
-    witness = told
+    ;({ witness, sudden } = watched)
     me = await connect(url, {
-      module, domain, nodes, ice: turn ? 'relay' : undefined,
+      module, domain, nodes, keep, ice: turn ? 'relay' : undefined,
       warning: ({ code, text }) => console.warn(code, text),
       trace: traced ? (line) => trace.push(`${now()} ${line}\n`) : undefined,
     })
+    for (const { value, outcome } of me.restored) {
+      outcome.then(({ outcome }) => log({ kind: 'settled', message: value.name, outcome }), (error) => rejected(value.name, error))
+    }
     me.on('message', delivered)
     me.on('path', ({ path, reason }) => tell(JSON.stringify({ name: 'path', text: `${path}: ${reason}` })))
     me.on('status', ({ kind, status }) => tell(JSON.stringify({ name: kind, text: status })))
