@@ -239,7 +239,12 @@ func (s *side) owed(ctx context.Context) (n int, err error) {
 // records is its history so far, with times on the clock of the stage, in ms.
 func (s *side) records(ctx context.Context) ([]history.Record, error) {
 	if s.witness != nil {
-		return s.witness.all(), nil
+		var told int
+		err := s.call(ctx, "told", &told)
+		if err == nil {
+			err = s.witness.complete(ctx, told)
+		}
+		return s.witness.all(), err
 	}
 	var lines string
 	if err := s.call(ctx, "records", &lines); err != nil {

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -25,6 +26,7 @@ type witness struct {
 
 	lock  sync.Mutex
 	lives []map[int]history.Record // of each life of the page, by number
+	more  chan struct{}            // closed with the next record
 }
 
 func newWitness(since func() time.Duration) (*witness, error) {
@@ -32,7 +34,7 @@ func newWitness(since func() time.Duration) (*witness, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen for a page's records: %w", err)
 	}
-	w := &witness{url: "http://" + listener.Addr().String() + "/", since: since}
+	w := &witness{url: "http://" + listener.Addr().String() + "/", since: since, more: make(chan struct{})}
 	w.server = &http.Server{Handler: w, ReadHeaderTimeout: 10 * time.Second}
 	go w.server.Serve(listener)
 	return w, nil
@@ -71,6 +73,28 @@ func (w *witness) ServeHTTP(answer http.ResponseWriter, r *http.Request) {
 	if life < len(w.lives) {
 		records[0].At = uint64(w.since().Milliseconds())
 		w.lives[life][number] = records[0]
+		close(w.more)
+		w.more = make(chan struct{})
+	}
+}
+
+// complete waits until so many records of the page's newest life are here.
+func (w *witness) complete(ctx context.Context, count int) error {
+	for {
+		w.lock.Lock()
+		known, more := 0, w.more
+		if len(w.lives) > 0 {
+			known = len(w.lives[len(w.lives)-1])
+		}
+		w.lock.Unlock()
+		if known >= count {
+			return nil
+		}
+		select {
+		case <-more:
+		case <-ctx.Done():
+			return fmt.Errorf("%d of %d records came: %w", known, count, ctx.Err())
+		}
 	}
 }
 

@@ -133,6 +133,7 @@ window.end = {
     await send(to, await nameOf(me.address, bytes), bytes, { lane, deadline })
   },
 
+  told: () => told,
   closeConnections,
   candidates,
   owed: () => owed,
