@@ -128,6 +128,32 @@ test("an async iterator takes messages one at a time and holds the rest back", a
   assert.deepEqual(await b.evaluate(() => taken), Array.from({ length: 200 }, (_, i) => i));
 });
 
+test("a long message in a lane of its own holds up nothing, and its bytes arrive as they left", async () => {
+  const { a, b, addressB } = await pair({ direct: false });
+  await b.evaluate(() => {
+    globalThis.came = [];
+    me.on("message", async ({ value }) => {
+      const bytes = value instanceof Uint8Array;
+      const hash = bytes && [...new Uint8Array(await crypto.subtle.digest("SHA-256", value))].join();
+      came.push(bytes ? [value.length, value.byteOffset, value.buffer.byteLength, hash] : value);
+    });
+  });
+  const sent = await a.evaluate(async (to) => {
+    const file = new Uint8Array(16 * 2 ** 20);
+    for (let i = 0; i < file.length; i += 65_536) crypto.getRandomValues(file.subarray(i, i + 65_536));
+    const hash = [...new Uint8Array(await crypto.subtle.digest("SHA-256", file))].join();
+    const long = me.send(to, file, { lane: "files" });
+    await me.send(to, "a word");
+    await long;
+    await me.send(to, new Uint8Array(0), { lane: "files" });
+    return hash;
+  }, addressB);
+  await b.waitForFunction(() => came.length === 3);
+  const [word, file, nothing] = await b.evaluate(() => came);
+  const size = 16 * 2 ** 20;
+  assert.deepEqual([word, file, nothing.slice(0, 3)], ["a word", [size, 0, size, sent], [0, 0, 0]]);
+});
+
 test("send says what is wrong", async () => {
   const page = await set.open();
   const address = await connect(page, { direct: false });
@@ -135,6 +161,7 @@ test("send says what is wrong", async () => {
   assert.equal((await told("no address", 1)).code, "bad-address");
   assert.equal((await told(address, "a function")).code, "unsupported-payload");
   assert.equal((await told(address, 1, { deadline: -5 })).code, "bad-option");
+  assert.equal((await told(address, 1, { lane: "x".repeat(65) })).code, "bad-option");
   const nobody = await told(address.replace(/[^/]+$/, "nobody"), 1, { deadline: 300 });
   assert.deepEqual([nobody.code, nobody.maybe], ["not-found", false]);
   const aborted = await page.evaluate((to) => {

@@ -41,6 +41,10 @@ test("what is zero, empty or absent does not travel", () => {
     encodeEvent({ verb: "message-posted", msg: 3, from: "hyperty://a.example/a", to: "hyperty://b.example/b", size: 0, wish: undefined, deadline: 0, plain: false }),
     "message-posted msg=3 from=hyperty://a.example/a to=hyperty://b.example/b",
   );
+  assert.equal(
+    encodeEvent({ verb: "message-posted", msg: 4, from: "hyperty://a.example/a", to: "hyperty://b.example/b", size: 9, plain: undefined, lane: "my files" }),
+    "message-posted msg=4 from=hyperty://a.example/a to=hyperty://b.example/b size=9 lane=my%20files",
+  );
   assert.equal(encodeEvent({ verb: "stub-changed", stub: 1, status: "created", resumed: false, reason: "" }), "stub-changed stub=1 status=created");
   assert.equal(encodeOpen({ runtime: "runtime://a.example/r", wall: 5, seed: "0".repeat(15) + "1", domains: [], direct: true }), "open runtime=runtime://a.example/r wall=5 seed=0000000000000001 direct=1\n");
   assert.equal(frameOf(0, ["closing"]), "at now=0\nclosing\n");
