@@ -232,6 +232,9 @@ func packedScenario(t testing.TB, text string) []byte {
 	all := records(scenario(text))
 	for i, record := range all {
 		if len(record) == 0 || record[0] != 's' {
+			if len(record) > 0 && record[0] == 'q' {
+				p.Forget()
+			}
 			out = append(append(out, record...), 0)
 			continue
 		}

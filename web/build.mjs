@@ -22,11 +22,13 @@ const apart = (names) => ({
 
 const common = { absWorkingDir: file("."), bundle: true, minify: true, format: "esm", platform: "browser", target: "es2022", legalComments: "none", logLevel: "warning" };
 
-await build({ ...common, entryPoints: ["src/index.ts"], outfile: "dist/hyroute.js", plugins: [apart([[/\/ed25519\.ts$/, "./ed25519.js"], [/\/peer-stub\.ts$/, "./peer.js"], [/\/stats\.ts$/, "./stats.js"], [/\/last-act\.ts$/, "./last-act.js"]])] });
+await build({ ...common, entryPoints: ["src/index.ts"], outfile: "dist/hyroute.js", plugins: [apart([[/\/ed25519\.ts$/, "./ed25519.js"], [/\/peer\.ts$/, "./peer.js"], [/\/keystore\.ts$/, "./keystore.js"], [/\/trace\.ts$/, "./trace.js"], [/\/stats\.ts$/, "./stats.js"], [/\/last-act\.ts$/, "./last-act.js"]])] });
 await build({ ...common, entryPoints: ["src/ed25519.ts"], outfile: "dist/ed25519.js" });
+await build({ ...common, entryPoints: ["src/keystore.ts"], outfile: "dist/keystore.js" });
+await build({ ...common, entryPoints: ["src/peer.ts"], outfile: "dist/peer.js" });
 await build({ ...common, entryPoints: ["src/stats.ts"], outfile: "dist/stats.js" });
-await build({ ...common, entryPoints: ["src/peer-stub.ts"], outfile: "dist/peer.js" });
 await build({ ...common, entryPoints: ["src/last-act.ts"], outfile: "dist/last-act.js" });
+await build({ ...common, entryPoints: ["src/trace.ts"], outfile: "dist/trace.js" });
 await build({ ...common, entryPoints: ["page/page.ts"], outfile: "dist/page.js", plugins: [apart([[/\/src\/index\.ts$/, "./hyroute.js"]])] });
 await build({ ...common, format: undefined, entryPoints: ["page/page.css"], outfile: "dist/page.css" });
 copyFileSync(file("../index.html"), dist + "index.html");

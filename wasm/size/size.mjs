@@ -67,8 +67,10 @@ try {
     const large = size.brotli > mostBundle;
     failed ||= large;
     row("hyroute.js", size, `at most ${mostBundle}${large ? ": TOO LARGE" : ""}`);
-    row("last-act.js", measure(readFileSync(join(dirname(bundle), "last-act.js"))), "beside it, where a session is kept");
-    row("peer.js", measure(readFileSync(join(dirname(bundle), "peer.js"))), "beside it, where there are peer connections");
+    const beside = (name, why) => row(name, measure(readFileSync(join(dirname(bundle), name))), `beside it, ${why}`);
+    beside("keystore.js", "where no seed is given");
+    beside("peer.js", "where there are peer connections");
+    beside("last-act.js", "where a session is kept");
   }
 } finally {
   rmSync(folder, { recursive: true, force: true });

@@ -2,18 +2,26 @@ import { HyrouteError } from "./errors.ts";
 
 const maxLength = 512;
 const encoder = new TextEncoder();
+// The same few come again and again.
+const lately = new Map<string, string>();
+const maxLately = 64;
 
 /**
  * Puts an address in the form in which the machine compares it (runtime/address): scheme and host in lower case,
  * `hyperty-runtime` as `runtime`, one trailing slash gone. Throws `bad-address` with what is wrong.
  */
 export function canonical(text: string): string {
+  const known = lately.get(text);
+  if (known !== undefined) return known;
   const why = fault(text);
   if (why !== undefined) {
     throw new HyrouteError("bad-address", `address ${JSON.stringify(text.length > 80 ? text.slice(0, 80) + "..." : text)}: ${why}`);
   }
   const { scheme, host, path } = split(text);
-  return `${scheme}://${host}${path}`;
+  const address = `${scheme}://${host}${path}`;
+  if (lately.size >= maxLately) lately.clear();
+  lately.set(text, address);
+  return address;
 }
 
 /** As canonical, for what came in from elsewhere: undefined instead of an error. */

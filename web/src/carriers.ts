@@ -1,15 +1,16 @@
 import { domainOf } from "./address.ts";
 import type { Bytes } from "./bytes.ts";
 import type { Warning } from "./errors.ts";
-import { forwardPrefix, frameOut, nameEnvelope } from "./frame.ts";
+import { forwardPrefix, nameEnvelope } from "./frame.ts";
 import type { Identity } from "./identity.ts";
 import type { Json } from "./json.ts";
-import type { Effect, Event } from "./lines.ts";
+import type { Effect, Event, Path } from "./lines.ts";
 import { NodeStub, type NodeStubOptions } from "./node-stub.ts";
+import type * as Peers from "./peer.ts";
 import type { PeerStub } from "./peer-stub.ts";
-import { Signalling } from "./signalling.ts";
+import type { Signalling } from "./signalling.ts";
 
-const loadPeerStub = () => import("./peer-stub.ts");
+const loadPeer = () => import("./peer.ts");
 
 /** What the carriers need. */
 export interface CarrierOptions {
@@ -27,16 +28,16 @@ export interface CarrierOptions {
   push(event: Event, payload?: Bytes): void;
   /** A JSON message that is neither answer, notification nor signal. */
   received(json: Json, stub: number): void;
-  /** The bytes of a slice of a posted message. */
-  slice(msg: number, offset: number, length: number): Bytes;
+  /** Puts slices of posted messages, which leave on that path, one behind the other. `parts`: message, offset and length of each. */
+  fill(parts: readonly number[], path: Path, to: Bytes, at: number): void;
   warn(warning: Warning): void;
 }
 
 /** A node stub that was made before the machine asked for it: what it reports is kept until it is given a number. */
 export class FirstStub {
   readonly stub: NodeStub;
-  #iceServers: RTCIceServer[] = [];
-  #opened: ((iceServers: RTCIceServer[]) => void) | undefined;
+  #iceServers: unknown[] = [];
+  #opened: ((iceServers: unknown[]) => void) | undefined;
   #told: { make: (stub: number) => Event; payload: Bytes | undefined }[] = [];
   #push: ((make: (stub: number) => Event, payload?: Bytes) => void) | undefined;
   #received: ((json: Json) => void) | undefined;
@@ -84,7 +85,7 @@ export type CarrierEffect = Extract<
   {
     verb:
       | "deploy-node-stub" | "connect-stub" | "close-stub" | "subscribe" | "unsubscribe" | "register-endpoint" | "refresh-endpoint"
-      | "unregister-endpoint" | "query-registry" | "name-handle" | "transmit" | "signal" | "dial-peer" | "answer-peer" | "restart-peer";
+      | "unregister-endpoint" | "query-registry" | "name-handle" | "signal" | "dial-peer" | "answer-peer" | "restart-peer";
   }
 >;
 
@@ -93,22 +94,17 @@ export class Carriers {
   readonly #options: CarrierOptions;
   readonly #nodes = new Map<number, Node>();
   readonly #peers = new Map<number, Peer>();
-  readonly #signalling: Signalling;
+  #signalling: Signalling | undefined; // once something was signalled
+  #signalled: Promise<unknown> | undefined;
   #first: FirstStub | undefined;
-  #iceServers: RTCIceServer[] = [];
+  #iceServers: unknown[] = [];
   #partings: Promise<unknown> | undefined;
   #frames = 0;
 
   constructor(options: CarrierOptions) {
     this.#options = options;
     this.#first = options.first;
-    if (options.RTCPeerConnection) loadPeerStub().catch(() => undefined); // it is tried again when it is needed
-    this.#signalling = new Signalling(options.identity, options.runtime, {
-      push: options.push,
-      send: (peer, text) => this.#nodeFor(peer)?.sendText(text),
-      describe: (peer, attempt, kind, value) => this.#describe(peer, attempt, kind, value),
-      warn: options.warn,
-    });
+    if (options.RTCPeerConnection) loadPeer().catch(() => undefined); // it is tried again when it is needed
   }
 
   /** The Message Node stub of that number, for plain JSON. */
@@ -124,6 +120,20 @@ export class Carriers {
   /** The peer of a peer stub. */
   peer(stub: number): string | undefined {
     return this.#peers.get(stub)?.peer;
+  }
+
+  /** Sends one session frame. `parts` as for fill. */
+  transmit(stub: number, handle: number, pad: number, head: Bytes, parts: readonly number[]): void {
+    const prefix = handle > 0 ? forwardPrefix(handle) : [];
+    const at = prefix.length + head.length + pad;
+    let size = at;
+    for (let i = 2; i < parts.length; i += 3) size += parts[i]!;
+    const bytes = new Uint8Array(size);
+    bytes.set(prefix);
+    bytes.set(head, prefix.length);
+    if (parts.length > 0) this.#options.fill(parts, handle > 0 ? "relay" : "direct", bytes, at);
+    if (handle > 0) this.node(stub)?.send(bytes);
+    else this.#peers.get(stub)?.stub?.send(bytes);
   }
 
   perform(effect: CarrierEffect): void {
@@ -149,15 +159,13 @@ export class Carriers {
         return this.node(effect.stub)?.ask(effect.job, "read", effect.registry, { resource: effect.resource });
       case "name-handle":
         return this.node(effect.stub)?.send(nameEnvelope(effect.handle, effect.runtime));
-      case "transmit":
-        return this.#transmit(effect);
       case "signal":
-        return this.#signalling.send(effect.peer, effect.kind, effect.attempt, effect.kind === "list" ? JSON.stringify(effect.addresses) : "");
+        return this.#signal((signalling) => signalling.send(effect.peer, effect.kind, effect.attempt, effect.kind === "list" ? JSON.stringify(effect.addresses) : ""));
       case "dial-peer":
         return this.#peerStub(effect, (stub) => stub.dial());
       case "answer-peer":
         return this.#peerStub(effect, (stub) => {
-          const early = this.#signalling.takeEarly(effect.peer, effect.attempt);
+          const early = this.#signalling!.takeEarly(effect.peer, effect.attempt);
           stub.answer(early.offer);
           for (const candidate of early.candidates) stub.signalled("candidate", candidate);
         });
@@ -194,10 +202,11 @@ export class Carriers {
         if (this.#nodes.get(number)?.closing === undefined) this.#push(make(number), payload);
       },
       received: (json: Json) => {
-        if (!this.#signalling.receive(json)) this.#options.received(json, number);
+        if (json.to === `${runtime}/p2p`) this.#signal((signalling) => signalling.receive(json));
+        else this.#options.received(json, number);
       },
       // Servers that learn a page's addresses are for its own node to name.
-      opened: (iceServers: RTCIceServer[]) => {
+      opened: (iceServers: unknown[]) => {
         if (own) this.#iceServers = iceServers;
       },
     };
@@ -225,16 +234,7 @@ export class Carriers {
     if (parting) this.#partings = Promise.all([this.#partings, parting]);
     const node = this.#nodes.get(number);
     if (!node || node.closing) return;
-    node.closing = this.#signalling.drained().then(() => node.stub.close()).then(() => void this.#nodes.delete(number));
-  }
-
-  #transmit(effect: Extract<Effect, { verb: "transmit" }>): void {
-    const parts = effect.parts.map((part) => this.#options.slice(...part));
-    if (effect.handle === 0) {
-      this.#peers.get(effect.stub)?.stub?.send(frameOut([], effect.head, effect.pad, parts));
-    } else {
-      this.node(effect.stub)?.send(frameOut(forwardPrefix(effect.handle), effect.head, effect.pad, parts));
-    }
+    node.closing = Promise.resolve(this.#signalled).then(() => this.#signalling?.drained()).then(() => node.stub.close()).then(() => void this.#nodes.delete(number));
   }
 
   // A peer is reached by the node of its domain; where that has no stub, by our own.
@@ -255,27 +255,44 @@ export class Carriers {
       this.#push(event, payload);
       if (event.verb === "stub-changed" && (event.status === "failed" || event.status === "disconnected")) this.#peers.delete(number);
     };
-    loadPeerStub().then(
-      ({ PeerStub }) => {
+    this.#signal(
+      (signalling, { PeerStub, readIceServers }) => {
         if (this.#peers.get(number) !== entry) return; // closed meanwhile
         entry.stub = new PeerStub({
           RTCPeerConnection: this.#options.RTCPeerConnection!,
-          configuration: () => ({ iceServers: this.#options.iceServers ?? this.#iceServers, iceTransportPolicy: this.#options.ice }),
+          configuration: () => ({ iceServers: this.#options.iceServers ?? readIceServers(this.#iceServers), iceTransportPolicy: this.#options.ice }),
           stub: number,
           push,
-          signal: (kind, value) => this.#signalling.send(peer, kind, attempt, value),
+          signal: (kind, value) => signalling.send(peer, kind, attempt, value),
           warn: this.#options.warn,
         });
         begin(entry.stub);
+        signalling.sign(peer, "bye", attempt, "").then(
+          (text) => (entry.bye = text),
+          () => undefined,
+        );
+      },
+      () => push({ verb: "stub-changed", stub: number, status: "failed", reason: "unsupported" }),
+    );
+  }
+
+  // Signals are sent and taken in order, also those before the code for it is there.
+  #signal(act: (signalling: Signalling, peer: typeof Peers) => void, failed?: () => void): void {
+    this.#signalled = loadPeer().then(
+      (peer) => {
+        const { identity, runtime, push, warn } = this.#options;
+        this.#signalling ??= new peer.Signalling(identity, runtime, {
+          push,
+          send: (peer, text) => this.#nodeFor(peer)?.sendText(text),
+          describe: (peer, attempt, kind, value) => this.#describe(peer, attempt, kind, value),
+          warn,
+        });
+        act(this.#signalling, peer);
       },
       (cause) => {
-        this.#options.warn({ code: "bad-input", text: "the code of peer connections could not be loaded", cause });
-        push({ verb: "stub-changed", stub: number, status: "failed", reason: "unsupported" });
+        this.#options.warn({ code: "bad-input", text: "peer.js can not be loaded", cause });
+        failed?.();
       },
-    );
-    this.#signalling.sign(peer, "bye", attempt, "").then(
-      (text) => (entry.bye = text),
-      () => undefined,
     );
   }
 

@@ -5,7 +5,6 @@ import { decodeContent } from "./content.ts";
 import { HyrouteError, type Warning } from "./errors.ts";
 import { Emitter } from "./events.ts";
 import { Identity } from "./identity.ts";
-import { recallDomain, rememberDomain } from "./keystore.ts";
 import { Machine } from "./machine.ts";
 import { checkAllowed, compile, Refused, type ModuleSource } from "./module.ts";
 import type { Opening } from "./node-stub.ts";
@@ -87,7 +86,7 @@ export async function connect(url: string | URL, options: ConnectOptions = {}): 
     const rtc = options.direct === false ? undefined : (options.RTCPeerConnection ?? globalThis.RTCPeerConnection);
     const nodes = new Map(Object.entries(options.nodes ?? {}));
     const made = me = new Runtime({
-      runtime, identity, domain, first, WebSocket: socket, RTCPeerConnection: rtc, iceServers: options.iceServers, ice: options.ice, emitter, trace: options.trace,
+      runtime, identity, domain, first, WebSocket: socket, RTCPeerConnection: rtc, iceServers: options.iceServers, ice: options.ice, emitter,
       act, address: options.name ?? identity.id,
       nodeUrl: (of) => (of === domain ? nodeUrl.href : (nodes.get(of) ?? `${nodeUrl.protocol}//${of}/ws`)),
     });
@@ -95,21 +94,22 @@ export async function connect(url: string | URL, options: ConnectOptions = {}): 
     const seed = hex(crypto.getRandomValues(new Uint8Array(8)));
     const life = { wall, seed, domains: [...nodes.keys()], direct: rtc !== undefined };
     const line = encodeOpen({ runtime, ...life });
-    Promise.all([ready, act?.begin()])
-      .then(([open]) => {
+    Promise.all([ready, act?.begin(), options.trace && import("./trace.ts")])
+      .then(([open, , tracing]) => {
         act?.begun();
+        const trace = tracing && tracing.lines(options.trace!);
         if (act?.former) {
           try {
             const { snapshot, now } = act.former;
             const [machine] = open(snapshot);
-            return made.run(machine, "# It goes on from a stored state, so it can not be played alone.\n", "", { verb: "restored", ...life }, now);
+            return made.run(machine, "# It goes on from a stored state, so it can not be played alone.\n", "", trace, { verb: "restored", ...life }, now);
           } catch (error) {
             if (!(error instanceof Refused)) throw error;
             act.forget(); // made by another version
           }
         }
         const [machine, effects] = open(line);
-        made.run(machine, line, effects);
+        made.run(machine, line, effects, trace);
       })
       .catch((cause) => made.fail(cause instanceof HyrouteError ? cause : new HyrouteError("module", String(cause), { cause })));
     return me;
@@ -141,7 +141,7 @@ async function findDomain(first: FirstStub, url: URL, wanted: string | undefined
   try {
     domain = await first.stub.handshake;
   } catch {
-    return wanted ?? (await recallDomain(url.href)) ?? url.hostname;
+    return wanted ?? (await (await import("./keystore.ts")).recallDomain(url.href)) ?? url.hostname;
   }
   if (wanted === undefined ? !belongs(domain, url) : domain !== wanted) {
     const text = wanted === undefined
@@ -149,7 +149,7 @@ async function findDomain(first: FirstStub, url: URL, wanted: string | undefined
       : `the node at ${url.href} is of ${domain}, not of ${wanted}`;
     throw new HyrouteError("other-domain", text);
   }
-  void rememberDomain(url.href, domain);
+  void import("./keystore.ts").then((store) => store.rememberDomain(url.href, domain), () => undefined);
   return domain;
 }
 

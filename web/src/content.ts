@@ -1,4 +1,4 @@
-import { concat, fromUtf8, utf8, type Bytes } from "./bytes.ts";
+import { fromUtf8, utf8, type Bytes } from "./bytes.ts";
 import { HyrouteError } from "./errors.ts";
 import { readVarint, varint } from "./frame.ts";
 
@@ -29,14 +29,14 @@ const formJson = 2;
 const request = 4;
 const response = 8;
 
-/** Writes a content. Throws `unsupported-payload` for what is neither text, bytes nor JSON. */
-export function encodeContent(content: Content): Bytes {
+/** Writes a content, in two parts. Throws `unsupported-payload` for what is neither text, bytes nor JSON. */
+export function encodeContent(content: Content): [head: number[], body: Uint8Array] {
   const [form, body] = encodeBody(content.value);
   const kind = content.id === undefined ? 0 : content.code === undefined ? request : response;
   const head = [form | kind, types.indexOf(content.type)];
   if (content.id !== undefined) head.push(...varint(content.id));
   if (content.id !== undefined && content.code !== undefined) head.push(...varint(content.code));
-  return concat([Uint8Array.from(head), body]);
+  return [head, body];
 }
 
 /** Reads a content; undefined if it is none. Bytes are a copy of their own. */

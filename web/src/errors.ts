@@ -29,24 +29,13 @@ export class HyrouteError extends Error {
   }
 }
 
+// Where the code does not say it.
 const texts = new Map(Object.entries({
   "bad-option": "the name of a lane has at most 64 bytes",
-  "unknown-sender": "the sending address is not registered in this runtime",
-  "no-listener": "nobody listens at that address",
-  "not-found": "the Domain Registry knows no such address",
+  "unknown-sender": "the sender is not registered here",
+  "no-listener": "nobody listens there",
   "not-bound": "the address belongs to another runtime",
   "refused": "the receiver's policy refused it",
-  "no-message-node": "no Message Node could be reached",
-  "no-such-runtime": "the receiving runtime is not there",
-  "no-answer": "no answer came in time",
-  "expired": "it could not be delivered in time",
-  "too-many": "too many messages are waiting already",
-  "too-big": "it is bigger than what can be carried",
-  "closed": "this runtime is closed",
-  "session-reset": "the session with the receiver started over",
-  "superseded": "a newer life of this runtime took over",
-  "unsupported-address": "messages can not be sent to that kind of address",
-  "unsupported-payload": "the receiver can not take that kind of value",
 }));
 
 /** The error for a message that the machine rejected. */

@@ -1,4 +1,4 @@
-import { fromUtf8, utf8, type Bytes } from "./bytes.ts";
+import { concat, fromUtf8, utf8, type Bytes } from "./bytes.ts";
 
 const maxHeader = 4096;
 const maxHandle = 4095;
@@ -56,27 +56,12 @@ export function readEnvelope(bytes: Bytes): Envelope | undefined {
 /** A NAME: from now on `handle` means `runtime`. */
 export function nameEnvelope(handle: number, runtime: string): Bytes {
   const url = utf8(runtime);
-  return frameOut([1, ...varint(handle), ...varint(url.length)], url, 0, []);
+  return concat([Uint8Array.from([1, ...varint(handle), ...varint(url.length)]), url]);
 }
 
 /** The start of a FORWARD; the session frame follows. */
 export function forwardPrefix(handle: number): number[] {
   return [2, ...varint(handle)];
-}
-
-/** Puts together what goes out as one binary message. */
-export function frameOut(prefix: readonly number[], head: Uint8Array, pad: number, parts: readonly Uint8Array[]): Bytes {
-  let size = prefix.length + head.length + pad;
-  for (const part of parts) size += part.length;
-  const bytes = new Uint8Array(size);
-  bytes.set(prefix);
-  bytes.set(head, prefix.length);
-  let at = prefix.length + head.length + pad;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
 }
 
 /**

@@ -1,34 +1,55 @@
 import { concat, type Bytes } from "./bytes.ts";
 
+// Chunks that came in one frame: number n, from first to last, is the bytes from at[n - base] to at[n - base + 1].
+interface Run {
+  first: number;
+  last: number;
+  readonly base: number;
+  readonly payload: Bytes;
+  readonly at: readonly number[];
+}
+
 /** The payload of chunks that came in and are not handed over yet, by session and number. */
 export class Held {
-  readonly #sessions = new Map<number, Map<number, Bytes>>();
+  readonly #sessions = new Map<number, Run[]>(); // in the order of their numbers
 
-  keep(session: number, number: number, chunk: Bytes): void {
-    let chunks = this.#sessions.get(session);
-    if (!chunks) this.#sessions.set(session, (chunks = new Map()));
-    chunks.set(number, chunk);
+  /** Keeps consecutive chunks that stand behind each other in a payload. */
+  keep(session: number, first: number, payload: Bytes, offset: number, lengths: readonly number[]): void {
+    const at = [offset];
+    for (const length of lengths) at.push((offset += length));
+    const run = { first, last: first + lengths.length - 1, base: first, payload, at };
+    const runs = this.#sessions.get(session);
+    if (!runs) return void this.#sessions.set(session, [run]);
+    let i = runs.length;
+    while (i > 0 && runs[i - 1]!.first > first) i--;
+    runs.splice(i, 0, run);
   }
 
   drop(session: number, first: number, last: number): void {
-    const chunks = this.#sessions.get(session);
-    if (!chunks) return;
-    // A range may be far longer than what is held of it.
-    if (last - first >= chunks.size) {
-      for (const number of chunks.keys()) if (number >= first && number <= last) chunks.delete(number);
-    } else {
-      for (let number = first; number <= last; number++) chunks.delete(number);
+    const runs = this.#sessions.get(session);
+    if (!runs) return;
+    const oldest = runs[0]!;
+    if (oldest.first === first && last < oldest.last) {
+      oldest.first = last + 1;
+      return;
     }
-    if (chunks.size === 0) this.#sessions.delete(session);
+    const kept = runs.flatMap((run) => {
+      if (run.last < first || run.first > last) return [run];
+      const rest: Run[] = [];
+      if (run.first < first) rest.push({ ...run, last: first - 1 });
+      if (run.last > last) rest.push({ ...run, first: last + 1 });
+      return rest;
+    });
+    if (kept.length > 0) this.#sessions.set(session, kept);
+    else this.#sessions.delete(session);
   }
 
   /** The content of the message that these chunks are, which are forgotten here. */
   take(session: number, first: number, last: number): Bytes {
-    const chunks = this.#sessions.get(session);
     const parts: Bytes[] = [];
-    for (let number = first; number <= last; number++) {
-      const chunk = chunks?.get(number);
-      if (chunk) parts.push(chunk);
+    for (const { first: from, last: to, base, payload, at } of this.#sessions.get(session) ?? []) {
+      if (from > last) break;
+      for (let n = Math.max(first, from); n <= Math.min(last, to); n++) parts.push(payload.subarray(at[n - base], at[n - base + 1]));
     }
     this.drop(session, first, last);
     return parts.length === 1 ? parts[0]! : concat(parts);

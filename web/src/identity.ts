@@ -2,7 +2,6 @@ import { base32, base64url, fromBase64url, utf8, type Bytes } from "./bytes.ts";
 import { lastSegment, readRuntime } from "./address.ts";
 import type { Warning } from "./errors.ts";
 import { HyrouteError } from "./errors.ts";
-import { claimKey } from "./keystore.ts";
 import { pickScheme, type KeyPair, type Scheme } from "./scheme.ts";
 
 /** What two runtimes tell each other to set up a peer connection (docs/protocol.md section 7). */
@@ -39,12 +38,13 @@ export class Identity {
   /** The identity of a seed, or else of a key that this origin keeps. Its address stays the same as long as that is kept. `lost` is called if another page takes that key. */
   static async load(seed: Uint8Array | undefined, warn: (warning: Warning) => void, lost = () => {}): Promise<Identity> {
     if (seed && seed.length !== 32) throw new HyrouteError("bad-option", `a seed has 32 bytes, not ${seed.length}`);
-    const scheme = await pickScheme();
+    // Not everybody needs the store, and it can be on its way while the scheme is tried.
+    const [scheme, store] = await Promise.all([pickScheme(), seed ? undefined : import("./keystore.ts")]);
     if (globalThis.isSecureContext === false) {
       const text = "this page is not served over https: its key is handled in plain code, and its address changes when it is loaded again";
       warn({ code: "insecure-origin", text });
     }
-    const claim = seed ? { pair: await scheme.fromSeed(seed.slice()), release() {} } : await claimKey(scheme, warn, lost);
+    const claim = store ? await store.claimKey(scheme, warn, lost) : { pair: await scheme.fromSeed(seed!.slice()), release() {} };
     return new Identity(scheme, claim.pair, await fingerprint(scheme, claim.pair.public), claim.release);
   }
 

@@ -30,13 +30,13 @@ export class Inbox {
   push(delivery: Delivery): void {
     if (this.#closed) return;
     this.#queue.push(delivery);
-    void this.#drain();
+    this.#drain();
   }
 
   /** Calls `listener` with each message. Returns what takes it back. */
   listen(listener: Listener): () => void {
     this.#listeners.push(listener);
-    void this.#drain();
+    this.#drain();
     return () => {
       const at = this.#listeners.indexOf(listener);
       if (at >= 0) this.#listeners.splice(at, 1);
@@ -47,7 +47,7 @@ export class Inbox {
   next(): Promise<IteratorResult<Message, undefined>> {
     if (this.#closed) return Promise.resolve({ done: true, value: undefined });
     const next = new Promise<IteratorResult<Message, undefined>>((resolve) => this.#waiting.push(resolve));
-    void this.#drain();
+    this.#drain();
     return next;
   }
 
@@ -57,7 +57,7 @@ export class Inbox {
     for (const resolve of this.#waiting.splice(0)) resolve({ done: true, value: undefined });
   }
 
-  async #drain(): Promise<void> {
+  #drain(): void {
     if (this.#busy) return;
     this.#busy = true;
     while (this.#queue.length > 0 && (this.#listeners.length > 0 || this.#waiting.length > 0)) {
@@ -66,7 +66,14 @@ export class Inbox {
         this.#waiting.shift()!({ done: false, value: message });
       } else {
         const pending = [...this.#listeners].map((listener) => this.#call(listener, message)).filter((result) => result);
-        if (pending.length > 0) await Promise.all(pending);
+        if (pending.length > 0) {
+          void Promise.all(pending).then(() => {
+            taken();
+            this.#busy = false;
+            this.#drain();
+          });
+          return;
+        }
       }
       taken();
     }

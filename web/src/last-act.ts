@@ -216,19 +216,19 @@ export class LastAct {
       outcome.catch(() => undefined);
       this.restored.push({ from, to, value: content && this.#tools.decodeContent(content)?.value, outcome });
     }
-    return { from, to, id, content, path, fault: undefined, settled, resolve, reject, forget() {} };
+    return { from, to, id, content, at: 0, size: content?.length ?? 0, path, fault: undefined, settled, resolve, reject, forget: undefined };
   }
 
   #join(now: number, snapshot: Bytes): Bytes {
     const { posted, next, nextId } = this.#outbox.state();
     const index: Index = {
       runtime: this.#runtime, now, next, nextId, snapshot: snapshot.length,
-      posted: [...posted].map(([msg, { from, to, id, path, settled, content }]) => ({ msg, from, to, id, path, settled, size: content?.length })),
+      posted: [...posted].map(([msg, { from, to, id, path, settled, content, size }]) => ({ msg, from, to, id, path, settled, size: content && size })),
     };
     const text = utf8(JSON.stringify(index));
     const length = new Uint8Array(4);
     new DataView(length.buffer).setUint32(0, text.length);
-    return concat([length, text, snapshot, ...[...posted.values()].map((p) => p.content ?? new Uint8Array())]);
+    return concat([length, text, snapshot, ...[...posted.values()].map((p) => p.content?.subarray(p.at, p.at + p.size) ?? new Uint8Array())]);
   }
 }
 

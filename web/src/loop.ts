@@ -1,8 +1,8 @@
 import type { Bytes } from "./bytes.ts";
-import type { Effect, Event } from "./lines.ts";
+import type { Event } from "./lines.ts";
 import type { Machine } from "./machine.ts";
 import { Refused } from "./module.ts";
-import { decodeEffects, encodeEvent, frameOf } from "./wire.ts";
+import { Packer, type Batch } from "./packed.ts";
 
 const maxBatch = 256;
 const maxDelay = 2 ** 31 - 1;
@@ -10,21 +10,21 @@ const ahead = 50;
 // So many turns may follow each other before the page gets its own.
 const turnsInARow = 64;
 
-interface Item {
-  event: Event;
-  payload: Bytes | undefined;
-}
-
 /** What a loop does for its owner. */
 export interface LoopHooks {
-  /** Do what the machine asks. `frames` has the payloads of this step's frames. */
-  perform(effects: Effect[], frames: ReadonlyMap<number, Bytes>): void;
+  /** Do what the machine asks: lines at its start, from then on packed, by `names`. `frames` has the payloads of this step's frames. */
+  perform(effects: string | Bytes, names: string[], frames: ReadonlyMap<number, Bytes>): void;
   /** The machine broke on this event, or refused it: it is left out. */
   leftOut(event: Event, error: Error): void;
   /** The machine broke and can not be made anew. */
   broken(error: Error): void;
-  /** What the machine is told and answers, line by line in the form of a scenario. What was left out is no part of it. */
-  trace?: ((line: string) => void) | undefined;
+}
+
+/** Writes down what the machine is told, and then what it answers. What was left out is no part of it. */
+export interface Trace {
+  opened(line: string, effects: string): void;
+  told(now: number, batch: Batch): void;
+  answered(effects: Bytes, names: readonly string[]): void;
 }
 
 /**
@@ -34,8 +34,8 @@ export interface LoopHooks {
 export class Loop {
   readonly #hooks: LoopHooks;
   #machine: Machine | undefined;
-  #queue: Item[] = [];
-  #alone = 0; // so many at the front of the queue are stepped one by one
+  readonly #queue = new Packer(maxBatch);
+  #trace: Trace | undefined;
   #scheduled = false;
   #paused = false;
   #stopped = false;
@@ -53,19 +53,21 @@ export class Loop {
    * Hands over the machine with the line it was made from and the effects of its start. Events pushed before are stepped then; `first`
    * before them, where the machine has a former life, whose clock goes on at `now`.
    */
-  run(machine: Machine, line: string, effects: string, first?: Event, now = 0): void {
+  run(machine: Machine, line: string, effects: string, trace?: Trace, first?: Event, now = 0): void {
     if (this.#stopped) return;
+    this.#trace = trace;
     this.#machine = machine;
     this.#start = performance.now() - now;
-    if (first) this.#queue.unshift({ event: first, payload: undefined });
-    this.#do(line, effects, new Map());
+    if (first) this.#queue.first(first);
+    trace?.opened(line, effects);
+    this.#hooks.perform(effects, machine.names, new Map());
     this.#schedule();
   }
 
   /** Tells the machine, at the next turn. */
   push(event: Event, payload?: Bytes): void {
     if (this.#stopped) return;
-    this.#queue.push({ event, payload });
+    this.#queue.add(event, payload);
     this.#schedule();
   }
 
@@ -83,7 +85,7 @@ export class Loop {
   }
 
   #ready(): boolean {
-    return this.#machine !== undefined && !this.#paused && !this.#stopped && this.#queue.length > 0;
+    return this.#machine !== undefined && !this.#paused && !this.#stopped && !this.#queue.empty;
   }
 
   /** Steps no more until `wake`, and gives the machine's state; undefined if there is none to be had now. */
@@ -94,7 +96,7 @@ export class Loop {
       return { snapshot: this.#machine.snapshot(), now: this.#time() };
     } catch (error) {
       this.#paused = false;
-      this.#fault(this.#machine, [], error as Error);
+      this.#fault(this.#machine, undefined, error as Error);
       return undefined;
     }
   }
@@ -107,7 +109,6 @@ export class Loop {
   /** Ends it: no effect, event or timer comes any more. */
   stop(): void {
     this.#stopped = true;
-    this.#queue = [];
     clearTimeout(this.#timer);
     this.#channel?.port1.close();
   }
@@ -132,29 +133,27 @@ export class Loop {
   #turn(): void {
     this.#scheduled = false;
     if (this.#ready()) this.#step();
-    if (this.#queue.length > 0) this.#schedule();
+    if (!this.#queue.empty) this.#schedule();
   }
 
   #step(): void {
     const machine = this.#machine!;
-    const items = this.#queue.splice(0, this.#alone > 0 ? 1 : maxBatch);
-    if (this.#alone > 0) this.#alone--;
-    const lines = items.map((item) => encodeEvent(item.event));
-    const frames = new Map<number, Bytes>();
-    for (const { event, payload } of items) if (event.verb === "frame-received") frames.set(event.frame, payload!);
-    const frame = frameOf(this.#time(), lines);
-    let effects: string;
+    const batch = this.#queue.take();
+    const now = this.#time();
+    let effects: Bytes;
     try {
-      effects = machine.step(frame);
+      effects = machine.step(batch, now);
     } catch (error) {
-      this.#fault(machine, items, error as Error);
+      this.#fault(machine, batch, error as Error);
       return;
     }
-    this.#do("\n" + frame, effects, frames);
+    this.#trace?.told(now, batch);
+    this.#trace?.answered(effects, machine.names);
+    this.#hooks.perform(effects, machine.names, batch.frames);
     try {
       machine.save();
     } catch (error) {
-      this.#fault(machine, [], error as Error);
+      this.#fault(machine, undefined, error as Error);
     }
   }
 
@@ -162,22 +161,10 @@ export class Loop {
     return (this.#now = Math.max(this.#now, Math.floor(performance.now() - this.#start)));
   }
 
-  #do(input: string, output: string, frames: ReadonlyMap<number, Bytes>): void {
-    const { trace } = this.#hooks;
-    if (trace) for (const line of `${input}----\n${output}`.split("\n").slice(0, -1)) trace(line);
-    const effects = decodeEffects(output);
-    for (const effect of effects) if (effect.verb === "wake") this.#wake(effect.at);
-    this.#hooks.perform(effects, frames);
-  }
-
-  // Of several events in a frame only the one that does the harm is left out: they are stepped again, one by one.
-  #fault(machine: Machine, items: Item[], error: Error): void {
-    if (items.length === 1) {
-      this.#hooks.leftOut(items[0]!.event, error);
-    } else {
-      this.#queue.unshift(...items);
-      this.#alone += items.length;
-    }
+  // Of several events in a batch only the one that does the harm is left out: they are stepped again, one by one.
+  #fault(machine: Machine, batch: Batch | undefined, error: Error): void {
+    if (batch && batch.ends.length > 1) this.#queue.untake(batch.apart());
+    else if (batch?.events[0]) this.#hooks.leftOut(batch.events[0], error);
     if (error instanceof Refused) return;
     this.#paused = true;
     machine.revive().then(
@@ -189,13 +176,14 @@ export class Loop {
     );
   }
 
-  #wake(at: number): void {
+  /** Tells the machine at that time that it has come; 0: never. */
+  wakeAt(at: number): void {
     clearTimeout(this.#timer);
     if (at === 0 || this.#stopped) return;
     const left = at - (performance.now() - this.#start);
     this.#timer = setTimeout(() => {
       // Timers may fire early, and the longest one is not long enough for everything.
-      if (performance.now() - this.#start < at) this.#wake(at);
+      if (performance.now() - this.#start < at) this.wakeAt(at);
       else this.push({ verb: "time-passed" });
     }, Math.min(maxDelay, Math.max(0, Math.ceil(left))));
   }

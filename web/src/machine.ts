@@ -1,7 +1,13 @@
 import type { Bytes } from "./bytes.ts";
-import { Door, Refused } from "./module.ts";
+import { Door } from "./module.ts";
+import { unpack, type Batch, type Performer } from "./packed.ts";
 
-const minJournal = 256 * 1024;
+const minJournal = 1024 * 1024;
+
+const nothing = () => undefined;
+const idle: Performer = {
+  transmit: nothing, hold: nothing, drop: nothing, deliver: nothing, delivered: nothing, release: nothing, wake: nothing, other: nothing,
+};
 
 /**
  * The machine, and what it takes to make it anew after a trap: its last snapshot and the frames since. The machine is
@@ -10,9 +16,12 @@ const minJournal = 256 * 1024;
 export class Machine {
   readonly #module: WebAssembly.Module;
   readonly #reserve: number;
+  /** What the machine's handles mean. */
+  readonly names: string[] = [];
   #door: Door;
   #snapshot: Bytes;
-  #journal: string[] = [];
+  #journal: Bytes[] = [];
+  readonly #defined: Bytes[] = []; // what the body's handles mean
   #size = 0;
   #limit = minJournal;
 
@@ -42,10 +51,12 @@ export class Machine {
     return this.#door.snapshot();
   }
 
-  /** Steps it with one frame. Throws Refused, which changed nothing, or Trap, after which only revive helps. */
-  step(frame: string): string {
-    const effects = this.#door.step(frame);
-    this.#journal.push(frame);
+  /** Steps it. Returns its packed effects, good until the next call. Throws Refused, which changed nothing, or Trap, after which only revive helps. */
+  step(batch: Batch, now: number): Bytes {
+    const frame = batch.frame(now);
+    const effects = this.#door.stepPacked(frame);
+    this.#journal.push(this.#size === 0 ? batch.frame(now, this.#defined) : frame);
+    this.#defined.push(...batch.defined);
     this.#size += frame.length;
     return effects;
   }
@@ -65,13 +76,9 @@ export class Machine {
   async revive(): Promise<void> {
     const door = await Door.make(this.#module, this.#reserve);
     door.restore(this.#snapshot);
-    for (const frame of this.#journal) {
-      try {
-        door.step(frame);
-      } catch (error) {
-        if (!(error instanceof Refused)) throw error;
-      }
-    }
+    this.names.length = 0;
+    // Their effects were carried out long ago; only what the handles mean is of use.
+    for (const frame of this.#journal) unpack(door.stepPacked(frame), this.names, idle);
     this.#door = door;
   }
 }

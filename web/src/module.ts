@@ -62,13 +62,14 @@ interface Exports {
   output(): number;
   open(length: number): number;
   step(length: number): number;
+  step_packed(length: number): number;
   snapshot(): number;
   restore(length: number): number;
 }
 
 const decoder = new TextDecoder();
 
-/** One instance of the module: the step door of wasm/ABI.md. Each call throws Refused or Trap; after a Trap, only Trap. */
+/** One instance of the module: the doors of wasm/ABI.md. Each call throws Refused or Trap; after a Trap, only Trap. */
 export class Door {
   readonly #exports: Exports;
   readonly #wasi: Wasi;
@@ -103,6 +104,14 @@ export class Door {
   /** Steps the machine with one frame. Returns its effects. */
   step(frame: string): string {
     return this.#text(() => this.#exports.step(this.#writeText(frame)));
+  }
+
+  /** Steps the machine with a packed frame. Returns its packed effects, good until the next call. */
+  stepPacked(frame: Bytes): Bytes {
+    return this.#guard(() => {
+      this.#input(frame.length).set(frame);
+      return this.#output(this.#exports.step_packed(frame.length));
+    });
   }
 
   /** The machine's whole state. */

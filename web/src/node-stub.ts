@@ -34,7 +34,7 @@ export interface NodeStubOptions {
   /** A JSON message that answers no question of this stub. */
   received(json: Json, stub: NodeStub): void;
   /** The node names servers that help to set up peer connections: when it takes an open, and before their credentials run out. */
-  opened(iceServers: RTCIceServer[]): void;
+  opened(iceServers: unknown[]): void;
   warn(warning: Warning): void;
 }
 
@@ -300,7 +300,7 @@ export class NodeStub {
 
   #named(json: Json): void {
     const list = json.body?.["iceServers"];
-    if (Array.isArray(list)) this.#options.opened(readIceServers(list));
+    if (Array.isArray(list)) this.#options.opened(list);
   }
 
   #answered(link: Link, json: Json): void {
@@ -340,14 +340,4 @@ function isDomain(value: unknown): value is string {
 function closeReason(code: number, state: Link["state"]): string {
   const known = new Map([[1001, "node-closed"], [1009, "too-big"], [4001, "superseded"], [4002, "too-slow"]]).get(code);
   return known ?? (state === "live" ? "lost" : "unreachable");
-}
-
-const maxIceServers = 16;
-
-function readIceServers(list: unknown[]): RTCIceServer[] {
-  return list.slice(0, maxIceServers).filter((server): server is RTCIceServer => {
-    if (!isObject(server)) return false;
-    const { urls } = server;
-    return typeof urls === "string" || (Array.isArray(urls) && urls.every((url) => typeof url === "string"));
-  });
 }

@@ -1,3 +1,4 @@
+import { canonical } from "./address.ts";
 import type { Bytes } from "./bytes.ts";
 import { decodeContent, encodeContent, isBytes, type Content, type MessageType } from "./content.ts";
 import { HyrouteError, rejection } from "./errors.ts";
@@ -8,6 +9,8 @@ import type { Message } from "./message.ts";
 
 const maxEarly = 4096;
 const answerTime = 15_000;
+// Small contents share memory, which saves making some for each, and copying them into a frame one by one.
+const shared = 32 * 1024;
 
 /** What became of a message. */
 export interface Sent {
@@ -45,13 +48,15 @@ export interface Posted {
   readonly from: string;
   readonly to: string;
   readonly id: number | undefined; // of a request
-  content: Bytes | undefined; // until it is released
+  content: Bytes | undefined; // until it is released: its memory, of which it has
+  readonly at: number;
+  readonly size: number;
   path: Path | undefined;
   fault: HyrouteError | undefined;
   settled: boolean;
   resolve: (value: never) => void;
   reject: (error: HyrouteError) => void;
-  forget: () => void; // the abort signal
+  forget: (() => void) | undefined; // the abort signal
 }
 
 /** What was posted here and is not settled or released yet, and the requests that wait for an answer. */
@@ -59,6 +64,8 @@ export class Outbox {
   readonly #push: (event: Event) => void;
   readonly #posted: Map<number, Posted>;
   readonly #requests = new Map<number, number>(); // by id: msg
+  #shared: Bytes = new Uint8Array(0);
+  #used = 0;
   #next = 1;
   #nextId = 1;
   #running = false;
@@ -93,33 +100,46 @@ export class Outbox {
     return this.#post<Message>(from, to, content, options, { answer: options.timeout ?? answerTime });
   }
 
-  /** A slice of the content of a posted message. */
-  slice(msg: number, offset: number, length: number): Bytes {
-    return this.#posted.get(msg)!.content!.subarray(offset, offset + length);
+  /** Puts slices of posted messages, which leave on that path, one behind the other. `parts`: message, offset and length of each. */
+  fill(parts: readonly number[], path: Path, to: Bytes, at: number): void {
+    for (let i = 0; i < parts.length; ) {
+      // Those that stand together are copied together.
+      let memory: Bytes | undefined;
+      let start = 0;
+      let end = 0;
+      for (; i < parts.length; i += 3) {
+        const posted = this.#posted.get(parts[i]!)!;
+        const from = posted.at + parts[i + 1]!;
+        if (!memory) start = end = from;
+        else if (posted.content !== memory || from !== end) break;
+        memory = posted.content!;
+        end += parts[i + 2]!;
+        posted.path = path;
+      }
+      to.set(memory!.subarray(start, end), at);
+      at += end - start;
+    }
   }
 
-  /** The content of a posted message. */
-  content(msg: number): Bytes | undefined {
-    return this.#posted.get(msg)?.content;
-  }
-
-  /** A posted message leaves on that path. */
-  leaves(msg: number, path: Path): void {
+  /** The content of a posted message, which goes to a listener here. */
+  local(msg: number): Bytes | undefined {
     const posted = this.#posted.get(msg);
-    if (posted) posted.path = path;
+    if (posted) posted.path = "local";
+    return this.#content(posted);
   }
 
   /** The posted message as JSON; undefined, and it will be rejected, if JSON can not hold it. */
   json(msg: number): Json | undefined {
     const posted = this.#posted.get(msg);
-    const content = posted?.content && decodeContent(posted.content);
+    const bytes = this.#content(posted);
+    const content = bytes && decodeContent(bytes);
     if (!posted || !content) return undefined;
     const { value, type, id, code } = content;
     if (isBytes(value)) {
       posted.fault = new HyrouteError("unsupported-payload", `message to ${posted.to}: the receiver takes JSON only, and this is bytes`);
       return undefined;
     }
-    if (posted.content!.length > maxJson) {
+    if (posted.size > maxJson) {
       posted.fault = rejection("too-big", posted.to, false);
       return undefined;
     }
@@ -141,6 +161,14 @@ export class Outbox {
     if (!posted) return;
     posted.content = undefined;
     this.#sweep(msg, posted);
+  }
+
+  /** As settle and release, of messages with consecutive numbers. */
+  delivered(first: number, count: number): void {
+    for (let msg = first; msg < first + count; msg++) {
+      this.settle(msg, "delivered", "", false);
+      this.release(msg);
+    }
   }
 
   giveUp(msg: number): void {
@@ -182,29 +210,52 @@ export class Outbox {
     this.#posted.clear();
   }
 
-  #post<T>(from: string, to: string, content: Content, options: SendOptions, kind: { answer?: number; plain?: boolean | undefined }): Promise<T> {
+  #post<T>(from: string, target: string, content: Content, options: SendOptions, kind: { answer?: number; plain?: boolean | undefined }): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const { deadline, signal, wish, lane } = options;
+      const to = canonical(target);
       if (this.#over) throw this.#over;
       if (deadline !== undefined && !(deadline > 0)) throw new HyrouteError("bad-option", `deadline: ${deadline} is no number of milliseconds`);
       if (signal?.aborted) throw aborted(signal, to, false);
       // Once the machine runs, it is the machine that bounds what waits.
       if (!this.#running && this.#posted.size >= maxEarly) throw rejection("too-many", to, false);
-      const bytes = encodeContent(content);
+      const [head, body] = encodeContent(content);
       const msg = this.#next++;
-      const abort = () => this.#abort(msg, signal!);
-      signal?.addEventListener("abort", abort);
+      let forget: (() => void) | undefined;
+      if (signal) {
+        const abort = () => this.#abort(msg, signal);
+        signal.addEventListener("abort", abort);
+        forget = () => signal.removeEventListener("abort", abort);
+      }
+      const size = head.length + body.length;
+      const [memory, at] = this.#memory(size);
+      memory.set(head, at);
+      memory.set(body, at + head.length);
       const request = kind.answer === undefined ? undefined : content.id!;
       this.#posted.set(msg, {
-        from, to, id: request, content: bytes, path: undefined, fault: undefined, settled: false, resolve, reject,
-        forget: () => signal?.removeEventListener("abort", abort),
+        from, to, id: request, content: memory, at, size, path: undefined, fault: undefined, settled: false, resolve, reject, forget,
       });
       if (request !== undefined) this.#requests.set(request, msg);
       this.#push({
-        verb: "message-posted", msg, from, to, size: bytes.length, wish, deadline: deadline && Math.ceil(deadline),
+        verb: "message-posted", msg, from, to, size, wish, deadline: deadline && Math.ceil(deadline),
         answer: kind.answer && Math.ceil(kind.answer), plain: kind.plain, lane,
       });
     });
+  }
+
+  // Memory for a content, and where it begins.
+  #memory(size: number): [Bytes, number] {
+    if (size > shared / 4) return [new Uint8Array(size), 0];
+    if (this.#used + size > this.#shared.length) {
+      this.#shared = new Uint8Array(shared);
+      this.#used = 0;
+    }
+    this.#used += size;
+    return [this.#shared, this.#used - size];
+  }
+
+  #content(posted: Posted | undefined): Bytes | undefined {
+    return posted?.content?.subarray(posted.at, posted.at + posted.size);
   }
 
   #abort(msg: number, signal: AbortSignal): void {
@@ -226,7 +277,7 @@ export class Outbox {
 
   #done(msg: number, posted: Posted): void {
     posted.settled = true;
-    posted.forget();
+    posted.forget?.();
     if (posted.id !== undefined) this.#requests.delete(posted.id);
     this.#sweep(msg, posted);
   }

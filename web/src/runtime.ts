@@ -1,6 +1,6 @@
 import { canonical, readAddress } from "./address.ts";
 import type { Bytes } from "./bytes.ts";
-import { Carriers, type CarrierOptions } from "./carriers.ts";
+import { Carriers, type CarrierEffect, type CarrierOptions } from "./carriers.ts";
 import { decodeContent, type Content, type MessageType } from "./content.ts";
 import { Endpoint } from "./endpoint.ts";
 import { HyrouteError, type Warning } from "./errors.ts";
@@ -10,12 +10,14 @@ import { Inbox, type Listener } from "./inbox.ts";
 import type { Json } from "./json.ts";
 import type { By, Effect, Event, Path } from "./lines.ts";
 import type { LastAct, Restored } from "./last-act.ts";
-import { Loop } from "./loop.ts";
+import { Loop, type Trace } from "./loop.ts";
 import type { Machine } from "./machine.ts";
 import { Message } from "./message.ts";
 import { Refused } from "./module.ts";
 import type { Counted, PathChange, RuntimeStats } from "./stats.ts";
 import { Outbox, type RequestOptions, type SendOptions, type Sent } from "./outbox.ts";
+import { unpack, type Performer } from "./packed.ts";
+import { decodeEffects } from "./wire.ts";
 
 const maxClaims = 256;
 const maxPaths = 256;
@@ -33,10 +35,9 @@ export interface Explanation {
 }
 
 /** What a runtime starts from. */
-export interface RuntimeParts extends Omit<CarrierOptions, "push" | "received" | "slice" | "warn"> {
+export interface RuntimeParts extends Omit<CarrierOptions, "push" | "received" | "fill" | "warn"> {
   address: string;
   emitter: Emitter;
-  trace: ((line: string) => void) | undefined;
   /** With the option `keep`. */
   act: LastAct | undefined;
 }
@@ -66,6 +67,8 @@ export class Runtime implements AsyncIterable<Message> {
   readonly #counted: Counted[] = [];
   readonly #own: Endpoint;
   #network = network()?.type;
+  #frames: ReadonlyMap<number, Bytes> = new Map(); // of the step that is performed
+  #after: (() => void)[] = [];
   #nextJson = 1;
   #nextQuestion = 1;
   #over: HyrouteError | undefined;
@@ -77,10 +80,9 @@ export class Runtime implements AsyncIterable<Message> {
     this.url = parts.runtime;
     this.#emitter = parts.emitter;
     this.#loop = new Loop({
-      perform: (effects, frames) => this.#perform(effects, frames),
+      perform: (effects, names, frames) => this.#perform(effects, names, frames),
       leftOut: (event, error) => this.#leftOut(event, error),
       broken: (error) => this.fail(new HyrouteError("module", error.message, { cause: error })),
-      trace: parts.trace,
     });
     const push = (event: Event, payload?: Bytes) => this.#push(event, payload);
     this.#outbox = new Outbox(push, parts.act?.former);
@@ -89,7 +91,7 @@ export class Runtime implements AsyncIterable<Message> {
       ...parts,
       push,
       received: (json, stub) => this.#received(json, stub),
-      slice: (msg, offset, length) => this.#outbox.slice(msg, offset, length),
+      fill: (parts, path, to, at) => this.#outbox.fill(parts, path, to, at),
       warn: (warning) => this.#warn(warning),
     });
     this.#own = this.register(parts.address);
@@ -101,10 +103,10 @@ export class Runtime implements AsyncIterable<Message> {
   }
 
   /** Hands over the machine, as to Loop. @internal */
-  run(machine: Machine, line: string, effects: string, first?: Event, now?: number): void {
+  run(machine: Machine, line: string, effects: string, trace: Trace | undefined, first?: Event, now?: number): void {
     if (this.#over) return;
     this.#outbox.run();
-    this.#loop.run(machine, line, effects, first, now);
+    this.#loop.run(machine, line, effects, trace, first, now);
     this.#emitter.emit("status", { kind: "module", status: "live", reason: "" });
   }
 
@@ -132,8 +134,8 @@ export class Runtime implements AsyncIterable<Message> {
     this.#inboxes.set(address, inbox);
     this.#push({ verb: "endpoint-registered", address });
     return new Endpoint(address, inbox, {
-      send: (from, to, value, options) => this.#send(from, to, value, options),
-      request: (from, to, value, options) => this.#request(from, to, value, options),
+      send: (from, to, value, options) => this.#outbox.send(from, to, value, options),
+      request: (from, to, value, options) => this.#outbox.request(from, to, value, options),
       close: () => {
         if (this.#inboxes.get(address) !== inbox) return;
         this.#inboxes.delete(address);
@@ -152,12 +154,12 @@ export class Runtime implements AsyncIterable<Message> {
    * HyrouteError, whose `maybe` says whether it may have been delivered all the same.
    */
   send(to: string, value: unknown, options: SendOptions = {}): Promise<Sent> {
-    return this.#send(this.address, to, value, options);
+    return this.#outbox.send(this.address, to, value, options);
   }
 
   /** Sends a value and waits for the answer. Rejects as `send`, and with `no-answer`. */
   request(to: string, value: unknown, options: RequestOptions = {}): Promise<Message> {
-    return this.#request(this.address, to, value, options);
+    return this.#outbox.request(this.address, to, value, options);
   }
 
   /** How would a message go now, and why? Nothing is sent. */
@@ -245,14 +247,6 @@ export class Runtime implements AsyncIterable<Message> {
     this.#parts.identity.release();
   }
 
-  async #send(from: string, to: string, value: unknown, options: SendOptions): Promise<Sent> {
-    return this.#outbox.send(from, canonical(to), value, options);
-  }
-
-  async #request(from: string, to: string, value: unknown, options: RequestOptions): Promise<Message> {
-    return this.#outbox.request(from, canonical(to), value, options);
-  }
-
   #push(event: Event, payload?: Bytes): void {
     if (event.verb === "stub-changed") {
       const { stub, status, reason = "" } = event;
@@ -292,29 +286,34 @@ export class Runtime implements AsyncIterable<Message> {
     }
   }
 
+  // What comes with every message.
+  readonly #performer: Performer = {
+    transmit: (stub, handle, pad, head, parts) => this.#carriers.transmit(stub, handle, pad, head, parts),
+    hold: (session, first, frame, offset, lengths) => this.#held.keep(session, first, this.#frames.get(frame)!, offset, lengths),
+    drop: (session, first, last) => this.#held.drop(session, first, last),
+    deliver: (delivery, session, first, last, path, from, to) =>
+      this.#deliver(delivery, decodeContent(this.#held.take(session, first, last)), false, from, to, path),
+    delivered: (first, count) => void this.#after.push(() => this.#outbox.delivered(first, count)),
+    release: (msg) => void this.#after.push(() => this.#outbox.release(msg)),
+    wake: (at) => this.#loop.wakeAt(at),
+    other: (effect) => this.#do(effect),
+  };
+
   // Whatever calls the user's code waits until everything else is done: it may take long, and it may call us.
-  #perform(effects: Effect[], frames: ReadonlyMap<number, Bytes>): void {
-    const after: (() => void)[] = [];
-    for (const effect of effects) {
-      try {
-        this.#do(effect, frames, after);
-      } catch (cause) {
-        report(cause);
-      }
-    }
+  #perform(effects: string | Bytes, names: string[], frames: ReadonlyMap<number, Bytes>): void {
+    this.#frames = frames;
+    if (typeof effects === "string") for (const effect of decodeEffects(effects)) this.#do(effect);
+    else unpack(effects, names, this.#performer);
+    const after = this.#after;
+    this.#after = [];
     for (const call of after) call();
   }
 
-  #do(effect: Effect, frames: ReadonlyMap<number, Bytes>, after: (() => void)[]): void {
+  #do(effect: Effect): void {
+    const after = this.#after;
     switch (effect.verb) {
-      case "hold": {
-        const payload = frames.get(effect.frame)!;
-        return this.#held.keep(effect.session, effect.number, payload.subarray(effect.offset, effect.offset + effect.length));
-      }
-      case "drop":
-        return this.#held.drop(effect.session, effect.first, effect.last);
       case "deliver":
-        return void after.push(this.#deliver(effect));
+        return this.#deliver(effect.delivery, this.#content(effect.msg, effect.json), effect.json > 0, effect.from, effect.to, effect.path);
       case "discard":
         return this.#discard(effect.json, effect.reason);
       case "forward":
@@ -323,8 +322,6 @@ export class Runtime implements AsyncIterable<Message> {
         return void after.push(() => this.#outbox.settle(effect.msg, effect.outcome, effect.reason, effect.maybe));
       case "give-up-answer":
         return void after.push(() => this.#outbox.giveUp(effect.msg));
-      case "release":
-        return void after.push(() => this.#outbox.release(effect.msg));
       case "session-stats":
         return void this.#counted.push(effect);
       case "stats":
@@ -338,17 +335,15 @@ export class Runtime implements AsyncIterable<Message> {
         return void after.push(() => this.#emitter.emit("gap", { peer: effect.peer }));
       case "explained":
         return this.#explained(effect);
-      case "routed":
       case "wake":
+        return this.#loop.wakeAt(effect.at);
+      case "routed":
         return;
       case "register-endpoint":
         this.#claims.set(effect.job, effect.address);
         if (this.#claims.size > maxClaims) this.#claims.delete(this.#claims.keys().next().value!);
-        break;
-      case "transmit":
-        for (const [msg] of effect.parts) this.#outbox.leaves(msg, effect.handle === 0 ? "direct" : "relay");
     }
-    this.#carriers.perform(effect);
+    this.#carriers.perform(effect as CarrierEffect);
   }
 
   #explained({ job, by, path, peer, reason, steps }: Extract<Effect, { verb: "explained" }>): void {
@@ -357,41 +352,35 @@ export class Runtime implements AsyncIterable<Message> {
   }
 
   // What is delivered is taken at once: the body's copy is gone when the step is over.
-  #deliver(effect: Extract<Effect, { verb: "deliver" }>): () => void {
-    const { delivery, from, to, path } = effect;
-    const refuse = (reason: string) => () => this.#push({ verb: "delivery-refused", delivery, reason });
-    const plain = effect.json > 0;
-    const content = this.#content(effect);
-    if (!content) return refuse("unsupported-payload");
-    const { value, type, id, code } = content;
-    const wantsReply = id !== undefined && code === undefined;
-    const message = new Message({ from, to, value, path, type, code, wantsReply }, (answer, answerCode) =>
-      this.#outbox.send(to, from, answer, {}, wantsReply ? { id, code: answerCode, plain } : undefined),
-    );
-    const taken = () => this.#push({ verb: "delivery-taken", delivery });
-    return () => {
+  #deliver(delivery: number, content: Content | undefined, plain: boolean, from: string, to: string, path: Path): void {
+    this.#after.push(() => {
+      const refuse = (reason: string) => this.#push({ verb: "delivery-refused", delivery, reason });
+      if (!content) return refuse("unsupported-payload");
+      const { value, type, id, code } = content;
+      const wantsReply = id !== undefined && code === undefined;
+      const message = new Message({ from, to, value, path, type, code, wantsReply }, (answer, answerCode) =>
+        this.#outbox.send(to, from, answer, {}, wantsReply ? { id, code: answerCode, plain } : undefined),
+      );
+      const taken = () => this.#push({ verb: "delivery-taken", delivery });
       if (id !== undefined && code !== undefined) {
         this.#outbox.answer(message, id); // one that came too late is taken all the same
         return taken();
       }
       const inbox = this.#inboxes.get(to);
       if (inbox) inbox.push({ message, taken });
-      else refuse("no-listener")();
-    };
+      else refuse("no-listener");
+    });
   }
 
-  #content({ msg, json, session, first, last }: Extract<Effect, { verb: "deliver" }>): Content | undefined {
+  // Of a JSON message, or one that was posted here.
+  #content(msg: number, json: number): Content | undefined {
     if (json > 0) {
       const held = this.#jsons.get(json)?.json;
       this.#jsons.delete(json);
       return held && contentOf(held);
     }
-    if (msg > 0) {
-      this.#outbox.leaves(msg, "local");
-      const bytes = this.#outbox.content(msg);
-      return bytes && decodeContent(bytes);
-    }
-    return decodeContent(this.#held.take(session, first, last));
+    const bytes = this.#outbox.local(msg);
+    return bytes && decodeContent(bytes);
   }
 
   #forward(msg: number, stub: number): void {

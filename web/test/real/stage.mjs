@@ -16,7 +16,9 @@ export function files(changes = {}) {
     "/last-act.js": { type: "text/javascript", body: dist("last-act.js") },
     "/stats.js": { type: "text/javascript", body: dist("stats.js") },
     "/peer.js": { type: "text/javascript", body: dist("peer.js") },
+    "/keystore.js": { type: "text/javascript", body: dist("keystore.js") },
     "/ed25519.js": { type: "text/javascript", body: dist("ed25519.js") },
+    "/trace.js": { type: "text/javascript", body: dist("trace.js") },
     "/hyroute.wasm": { type: "application/wasm", body: dist("hyroute.wasm") },
     ...changes,
   };

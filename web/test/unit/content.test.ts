@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { fromHex, hex } from "../../src/bytes.ts";
-import { decodeContent, encodeContent } from "../../src/content.ts";
+import { concat, fromHex, hex } from "../../src/bytes.ts";
+import { decodeContent, encodeContent as encodeParts, type Content } from "../../src/content.ts";
 import { HyrouteError } from "../../src/errors.ts";
+
+const encodeContent = (content: Content) => concat(encodeParts(content).map((part) => Uint8Array.from(part)));
 
 interface Vector {
   name: string; hex: string; bad?: boolean; form?: string; request?: boolean; response?: boolean; id?: number; code?: number; type?: string; body?: string;

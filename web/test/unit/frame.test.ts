@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { concat, utf8 } from "../../src/bytes.ts";
-import { cutFrame, forwardPrefix, frameOut, nameEnvelope, readEnvelope, readVarint, varint } from "../../src/frame.ts";
+import { cutFrame, forwardPrefix, nameEnvelope, readEnvelope, readVarint, varint } from "../../src/frame.ts";
 
 test("varints are those of RFC 9000", () => {
   const known: [number, number[]][] = [
@@ -21,7 +21,7 @@ test("envelopes are read as they are written", () => {
   const url = "runtime://b.example/grüße";
   assert.deepEqual(readEnvelope(nameEnvelope(4095, url)), { kind: "name", handle: 4095, runtime: url });
   const head = Uint8Array.from([3, 0x40, 1, 2]);
-  const sent = frameOut(forwardPrefix(70), head, 2, [utf8("ab"), utf8("c")]);
+  const sent = concat([Uint8Array.from(forwardPrefix(70)), head, new Uint8Array(2), utf8("abc")]);
   const forward = readEnvelope(sent);
   assert.ok(forward?.kind === "forward" && forward.handle === 70);
   const [back, payload] = cutFrame(forward.frame)!;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { readAddress } from "../../src/address.ts";
-import { decode, decodeEffects, encode, encodeEvent, encodeOpen, frameOf } from "../../src/wire.ts";
+import { decode, decodeEffects, encode, encodeEvent, encodeOpen } from "../../src/wire.ts";
 
 const vectors = readFileSync(new URL("../../../runtime/wire/testdata/vectors.txt", import.meta.url), "utf8")
   .split("\n")
@@ -13,7 +13,7 @@ const vectors = readFileSync(new URL("../../../runtime/wire/testdata/vectors.txt
   });
 
 test("every line that the machine may write or must read comes back as the same bytes", () => {
-  const lines = vectors.filter(({ kind, expected }) => expected === "ok" && kind !== "at");
+  const lines = vectors.filter(({ kind, expected }) => expected === "ok" && kind !== "at" && kind !== "open");
   assert.ok(lines.length > 70);
   for (const { line } of lines) assert.equal(encode(decode(line)), line);
 });
@@ -29,10 +29,10 @@ test("every verb of the contract has a vector that is read", () => {
 });
 
 test("what is left out of an effect is zero, empty or false", () => {
-  const [transmit, settle, wake, deliver] = decodeEffects("transmit stub=2 head=0150 parts=1:0:16000,2:3:4\nsettle msg=1 outcome=rejected reason=closed\nwake\ndeliver delivery=1 msg=4 from=hyperty://a.example/a to=hyperty://a.example/b path=local\n");
-  assert.ok(transmit?.verb === "transmit" && settle?.verb === "settle" && wake?.verb === "wake" && deliver?.verb === "deliver");
-  assert.deepEqual([transmit.handle, transmit.pad, [...transmit.head], transmit.parts], [0, 0, [1, 0x50], [[1, 0, 16000], [2, 3, 4]]]);
-  assert.deepEqual([settle.maybe, wake.at, deliver.json, deliver.session, deliver.first], [false, 0, 0, 0, 0]);
+  const [signal, settle, wake, deliver] = decodeEffects("signal peer=runtime://a.example/b kind=list addresses=a://b/c,a://b/%2C\nsettle msg=1 outcome=rejected reason=closed\nwake\ndeliver delivery=1 msg=4 from=hyperty://a.example/a to=hyperty://a.example/b path=local\n");
+  assert.ok(signal?.verb === "signal" && settle?.verb === "settle" && wake?.verb === "wake" && deliver?.verb === "deliver");
+  assert.deepEqual([signal.attempt, signal.addresses], [0, ["a://b/c", "a://b/,"]]);
+  assert.deepEqual([settle.maybe, wake.at, deliver.json, deliver.session], [false, 0, 0, 0]);
   assert.deepEqual(decodeEffects(""), []);
 });
 
@@ -47,7 +47,6 @@ test("what is zero, empty or absent does not travel", () => {
   );
   assert.equal(encodeEvent({ verb: "stub-changed", stub: 1, status: "created", resumed: false, reason: "" }), "stub-changed stub=1 status=created");
   assert.equal(encodeOpen({ runtime: "runtime://a.example/r", wall: 5, seed: "0".repeat(15) + "1", domains: [], direct: true }), "open runtime=runtime://a.example/r wall=5 seed=0000000000000001 direct=1\n");
-  assert.equal(frameOf(0, ["closing"]), "at now=0\nclosing\n");
 });
 
 test("a key is data, whatever it is called", () => {
