@@ -15,17 +15,17 @@ const most, least = 1 << 20, 1 << 18
 
 // channel is a bare data channel, negotiated and ordered, signalled over the bare WebSocket relay. It is not repaired.
 type channel struct {
-	data *webrtc.DataChannel
+	line *webrtc.DataChannel
 	low  chan struct{}
 }
 
 func (c *channel) address() string { return "" }
 
 func (c *channel) send(message []byte) error {
-	if err := c.data.Send(message); err != nil {
+	if err := c.line.Send(message); err != nil {
 		return err
 	}
-	for c.data.BufferedAmount() > most {
+	for c.line.BufferedAmount() > most {
 		<-c.low
 	}
 	return nil
@@ -44,21 +44,21 @@ func openChannel(ctx context.Context, o options, receive func(message []byte, di
 		return nil, err
 	}
 	negotiated, id := true, uint16(0)
-	data, err := connection.CreateDataChannel("bench", &webrtc.DataChannelInit{Negotiated: &negotiated, ID: &id})
+	line, err := connection.CreateDataChannel("bench", &webrtc.DataChannelInit{Negotiated: &negotiated, ID: &id})
 	if err != nil {
 		return nil, err
 	}
-	c := &channel{data, make(chan struct{}, 1)}
-	data.SetBufferedAmountLowThreshold(least)
-	data.OnBufferedAmountLow(func() {
+	c := &channel{line, make(chan struct{}, 1)}
+	line.SetBufferedAmountLowThreshold(least)
+	line.OnBufferedAmountLow(func() {
 		select {
 		case c.low <- struct{}{}:
 		default:
 		}
 	})
-	data.OnMessage(func(m webrtc.DataChannelMessage) { receive(m.Data, true) })
+	line.OnMessage(func(m webrtc.DataChannelMessage) { receive(m.Data, true) })
 	opened := make(chan struct{})
-	data.OnOpen(sync.OnceFunc(func() { close(opened) }))
+	line.OnOpen(sync.OnceFunc(func() { close(opened) }))
 
 	socket, _, err := websocket.Dial(ctx, fmt.Sprintf("ws://127.0.0.1:%d/?room=%s", o.Port, o.Room), nil)
 	if err != nil {

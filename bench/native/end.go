@@ -12,8 +12,8 @@ import (
 
 // What a message is stands in its byte 0, its number in bytes 4 to 7.
 const (
-	data = iota
-	end
+	numbered = iota
+	last
 	ping
 	pong
 )
@@ -105,7 +105,7 @@ func message(kind byte, number, size int) []byte {
 func (e *End) receive(m []byte, direct bool) {
 	number := int(binary.BigEndian.Uint32(m[4:]))
 	switch m[0] {
-	case data:
+	case numbered:
 		s := e.seen
 		s.last = time.Now()
 		if s.count == 0 {
@@ -122,7 +122,7 @@ func (e *End) receive(m []byte, direct bool) {
 		if s.count++; s.count == s.wanted {
 			close(s.all)
 		}
-	case end:
+	case last:
 		s := e.seen
 		s.wanted = number
 		if s.count >= number {
@@ -138,11 +138,11 @@ func (e *End) receive(m []byte, direct bool) {
 
 func (e *End) trips(ctx context.Context, count, warm, size int) (map[string]float64, error) {
 	took := make([]time.Duration, 0, count)
-	var begun, last time.Time
+	var begun, before time.Time
 	for i := -warm; i < count; i++ {
 		if i == 0 {
 			begun = time.Now()
-			last = begun
+			before = begun
 		}
 		if err := e.way.send(message(ping, 0, size)); err != nil {
 			return nil, err
@@ -154,23 +154,23 @@ func (e *End) trips(ctx context.Context, count, warm, size int) (map[string]floa
 		}
 		if i >= 0 {
 			now := time.Now()
-			took = append(took, now.Sub(last))
-			last = now
+			took = append(took, now.Sub(before))
+			before = now
 		}
 	}
 	ms := func(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e6 }
-	mean := ms(last.Sub(begun)) / float64(count)
+	mean := ms(before.Sub(begun)) / float64(count)
 	slices.Sort(took)
 	return map[string]float64{"mean": mean, "p50": ms(took[count/2]), "p99": ms(took[count*99/100]), "most": ms(took[count-1])}, nil
 }
 
 func (e *End) blast(size int, length time.Duration) (sent int, err error) {
 	for begun := time.Now(); sent%16 != 0 || time.Since(begun) < length; sent++ {
-		if err := e.way.send(message(data, sent, size)); err != nil {
+		if err := e.way.send(message(numbered, sent, size)); err != nil {
 			return 0, err
 		}
 	}
-	return sent, e.way.send(message(end, sent, 64))
+	return sent, e.way.send(message(last, sent, 64))
 }
 
 func (e *End) received(ctx context.Context) (any, error) {

@@ -10,7 +10,7 @@
 //
 // Times are those of this page's performance.now(), in ms.
 
-import { DATA, END, FIRST, first, frame, numberOf, PING, PONG } from './frame.js'
+import { NUMBERED, LAST, FIRST, first, frame, numberOf, PING, PONG } from './frame.js'
 
 // A fault closes connections behind their library's back, so all are remembered.
 const connections = []
@@ -55,7 +55,7 @@ const breathe = () => {
 
 function receive(bytes, path) {
   switch (bytes[0]) {
-    case DATA: {
+    case NUMBERED: {
       const now = performance.now()
       if (live) return say({ got: numberOf(bytes), at: now })
       if (seen.count === 0) seen.first = now
@@ -68,7 +68,7 @@ function receive(bytes, path) {
       if (++seen.count === seen.wanted) happened('all')
       return
     }
-    case END:
+    case LAST:
       seen.wanted = numberOf(bytes)
       if (seen.count >= seen.wanted) happened('all')
       return
@@ -191,7 +191,7 @@ window.bench = {
       for (; number < due; number++) {
         const mine = number
         try {
-          const sent = (subject.post ?? subject.send)(frame(DATA, mine, size))
+          const sent = (subject.post ?? subject.send)(frame(NUMBERED, mine, size))
           if (!sent?.then) continue
           open.add(mine)
           sent.then(() => open.delete(mine), (error) => open.delete(mine) && refuse(mine, error))
@@ -215,11 +215,11 @@ window.bench = {
     const until = begun + ms
     let number = 0
     while ((number & 15) !== 0 || performance.now() < until) {
-      const wait = subject.send(frame(DATA, number++, size))
+      const wait = subject.send(frame(NUMBERED, number++, size))
       if (wait) await wait
       if ((number & 255) === 0) await breathe()
     }
-    const wait = subject.send(frame(END, number, 64))
+    const wait = subject.send(frame(LAST, number, 64))
     if (wait) await wait
     return number
   },

@@ -1,7 +1,7 @@
 // What the messages of the bench look like: byte 0 says what one is, bytes 4 to 7 its number.
 
-export const DATA = 0
-export const END = 1
+export const NUMBERED = 0
+export const LAST = 1
 export const PING = 2
 export const PONG = 3
 export const FIRST = 4
