@@ -19,6 +19,8 @@ const (
 	deathRate  = 200             // messages a second
 	deathSize  = 200             // bytes
 	deathFault = 5 * time.Second // after the stream began
+	// hang is how long a page does nothing before it is killed.
+	hang = 50 * time.Millisecond
 	// together is how many such streams run at a time: one takes a small share of a core.
 	together = 3
 )
@@ -217,8 +219,14 @@ func (d *death) killServer(ctx context.Context) error {
 }
 
 func (d *death) killPage(ctx context.Context) error {
-	tab := d.b.(page).Page
-	if err := tab.Crash(ctx); err != nil {
+	// What a page has told in its last moments would die with it, and count as lost though it came: it hangs first, until all is told.
+	if err := d.b.Call(ctx, "hang", nil); err != nil {
+		return err
+	}
+	if err := pause(ctx, hang); err != nil {
+		return err
+	}
+	if err := d.b.(page).Crash(ctx); err != nil {
 		return err
 	}
 	if err := pause(ctx, 2*time.Second); err != nil {
@@ -332,7 +340,9 @@ func (d *death) judge(begun time.Time, total int, o outcome, zero time.Time) res
 	lost := 0
 	for number := range total {
 		if !got[number] && !refused[number] {
-			lost++
+			if lost++; lost == 1 {
+				said = append(said, fmt.Sprintf("the first lost one is %d", number))
+			}
 		}
 	}
 	values := map[string]float64{

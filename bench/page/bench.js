@@ -179,6 +179,14 @@ window.bench = {
     return up.length
   },
 
+  // Nothing runs here any more, until somebody ends the process.
+  hang() {
+    setTimeout(() => {
+      for (;;);
+    })
+    return true
+  },
+
   // Numbered messages at an even rate. A message is refused if its sender was told so, be it later.
   async numbered({ rate, ms, size }) {
     const begun = performance.now()

@@ -136,7 +136,7 @@ func (b *Browser) open(ctx context.Context, profile string, log io.Writer) (*Pag
 	}
 	p.target, p.session = target, session.SessionID
 	b.connection.Listen(p.session, p.event)
-	for _, domain := range []string{"Page.enable", "Runtime.enable"} {
+	for _, domain := range []string{"Page.enable", "Runtime.enable", "Inspector.enable"} {
 		if err := p.call(ctx, domain, nil, nil); err != nil {
 			return nil, err
 		}

@@ -120,16 +120,13 @@ func (p *Page) Show(ctx context.Context) error {
 	return p.browser.connection.Call(ctx, "", "Target.activateTarget", map[string]any{"targetId": p.target}, nil)
 }
 
-// Crash ends the tab's process as a fault would: no script hears of it. Open brings the tab back, with what its profile kept.
+// Crash ends the tab's process as a fault would, even while a script runs: none hears of it. Open brings the tab back, with what its profile kept.
 func (p *Page) Crash(ctx context.Context) error {
 	crashed := make(chan struct{})
 	var once sync.Once
 	p.lock.Lock()
 	p.told["Inspector.targetCrashed"] = func(string) { once.Do(func() { close(crashed) }) }
 	p.lock.Unlock()
-	if err := p.call(ctx, "Inspector.enable", nil, nil); err != nil {
-		return err
-	}
 	// Who would answer is dead by then: the event tells.
 	given, stop := context.WithCancel(ctx)
 	defer stop()
