@@ -56,13 +56,6 @@ func (c *carrier) tried() *trial {
 	return &c.peer.trial
 }
 
-type ping struct {
-	nonce uint32
-	at    uint64
-	large bool
-	given uint64 // of the carrier's flight, up to it
-}
-
 // ChannelOpened says that a data channel to url is open. stub is the node stub that url is behind.
 func (t *Table) ChannelOpened(url address.Address, node, stub uint64) {
 	p := t.peer(url, node)
@@ -129,71 +122,6 @@ func (c *carrier) ready(t *Table) bool {
 func (c *carrier) writable(t *Table) bool { return c.ready(t) && c.allowance().left(t) }
 
 func (c *carrier) open() bool { return c.relay == nil || c.relay.live }
-
-// allowance is what a carrier may be given in one Step. It grows while the carrier takes all of it, and is halved when the
-// carrier says that it is blocked: what a slow path has to write must not be so much that a probe behind it comes too late.
-type allowance struct {
-	step  uint64
-	bytes int // given in that Step
-	turn  int // may be given in a Step; 0: as at the start
-}
-
-// left says whether the carrier may be given more in this Step.
-func (a *allowance) left(t *Table) bool {
-	a.begin(t)
-	return a.bytes < a.limit(t)
-}
-
-func (a *allowance) begin(t *Table) {
-	if a.step != t.step {
-		a.step, a.bytes = t.step, 0
-	}
-}
-
-func (a *allowance) limit(t *Table) int {
-	if a.turn == 0 {
-		return t.numbers.Turn / 4
-	}
-	return a.turn
-}
-
-// spend notes that n bytes were given, and says whether they were the last ones of this Step.
-func (a *allowance) spend(t *Table, n int) (last bool) {
-	a.begin(t)
-	before, limit := a.bytes, a.limit(t)
-	a.bytes += n
-	if before >= limit || a.bytes < limit {
-		return false
-	}
-	a.turn = min(limit+t.numbers.Frame/4, t.numbers.Turn)
-	a.bytes = max(a.bytes, a.turn)
-	return true
-}
-
-// frameSize is how large a frame may be: half of what may be given in a Step, and of what may be on its way, so that on a slow path
-// little stands before a probe.
-func (c *carrier) frameSize(t *Table) int {
-	half := min(c.allowance().limit(t), c.flight.most(t)) / 2
-	return min(max(half, t.numbers.Frame), t.numbers.LargeFrame)
-}
-
-func (a *allowance) blocked(t *Table) { a.turn = max(a.limit(t)/2, t.numbers.Frame) }
-
-// spent notes that n bytes were given to the carrier. When that is all it gets in a Step, the peer's turn comes again in the next
-// one, so that the body can say in between that the carrier is blocked.
-func (c *carrier) spent(t *Table, n int) {
-	if c.allowance().spend(t, n) {
-		t.park(c.peer)
-	}
-}
-
-// allowance is what the carrier may be given in one Step. All peers behind a relay have one together.
-func (c *carrier) allowance() *allowance {
-	if c.relay != nil {
-		return &c.relay.given
-	}
-	return &c.given
-}
 
 func (c *carrier) wokenLate(t *Table) {
 	c.pings, c.unanswered, c.silentSince, c.nextPing = nil, 0, 0, 0
@@ -312,118 +240,6 @@ func (c *carrier) becomeGood(t *Table, why string) {
 	c.peer.why = why
 	for _, s := range c.peer.sessions {
 		s.rewind(c)
-	}
-}
-
-// pingDue is when the next PING may go; 0: none is wanted now.
-func (c *carrier) pingDue(t *Table) uint64 {
-	if c.relay != nil {
-		return c.relayPingDue(t)
-	}
-	if c.state != fresh && !c.asked && !c.peer.traffic(t) {
-		return 0
-	}
-	return max(c.nextPing, t.now)
-}
-
-// ping sends a PING on a data channel if one is due: large ones as long as none was answered, after a small one was.
-func (c *carrier) ping(t *Table) {
-	due := c.pingDue(t)
-	if due == 0 || due > t.now {
-		return
-	}
-	c.sendPing(t, c.relay == nil && c.state != good && c.smallOK && !c.largeOK)
-}
-
-func (c *carrier) sendPing(t *Table, large bool) {
-	nonce, pad := c.newPing(t, large), 0
-	if large {
-		pad = t.numbers.Probe
-	}
-	c.peer.sessions[0].transmitBare(t, c, nonce, 0, pad)
-}
-
-// newPing notes a PING that leaves by this carrier.
-func (c *carrier) newPing(t *Table, large bool) (nonce uint32) {
-	if c.relay != nil && len(c.pings) >= 8 {
-		c.pings = c.pings[1:]
-	}
-	c.nextPing, c.asked = t.now+t.numbers.Ping, false
-	p := ping{nonce: t.random.Nonce(), at: t.now, large: large, given: c.flight.given}
-	c.pings = append(c.pings, p)
-	if c.unanswered == 0 {
-		c.silentSince = t.now
-	}
-	c.unanswered++
-	return p.nonce
-}
-
-// pingRelay measures the round trip of the relay while it is preferred and something is unseen. Where there is another relay to go to, it
-// also proves it, as PINGs prove a channel.
-func (c *carrier) pingRelay(t *Table) {
-	if due := c.relayPingDue(t); due == 0 || due > t.now || !c.writable(t) {
-		return
-	}
-	c.sendPing(t, false)
-}
-
-func (c *carrier) relayPingDue(t *Table) uint64 {
-	if !c.open() || c.relay.blocked {
-		return 0
-	}
-	if c.judged() && (c.expected(t) || c.state != good && c.peer.traffic(t)) {
-		return max(c.nextPing, t.now, c.pausedUntil)
-	}
-	for _, s := range c.peer.sessions {
-		// The first round trip is measured by the first frame's own answer: no PING before the peer is known.
-		if s.use[0] == c && s.unseen() && s.knows {
-			return max(c.nextPing, t.now, c.pausedUntil)
-		}
-	}
-	return 0
-}
-
-// ponged takes the answer to one of this carrier's own PINGs. Any other answer, and one that is too old, proves nothing.
-func (c *carrier) ponged(t *Table, nonce uint32) {
-	for i, p := range c.pings {
-		if p.nonce != nonce {
-			continue
-		}
-		c.pings = append(c.pings[:i:i], c.pings[i+1:]...)
-		c.answered(t, p)
-		return
-	}
-}
-
-func (c *carrier) answered(t *Table, p ping) {
-	took := t.now - p.at
-	if !c.measured {
-		c.srtt, c.measured = took, true
-	} else {
-		c.srtt = (3*c.srtt + took) / 4
-	}
-	c.trusted = max(c.trusted, p.at)
-	c.flight.answered(t, p.given, took)
-	c.absent = false
-	if took > t.numbers.Lease {
-		return
-	}
-	c.unanswered, c.silentSince = 0, 0
-	c.streak++
-	if p.large {
-		c.largeOK = true
-	} else {
-		c.smallOK = true
-	}
-	switch c.state {
-	case fresh:
-		if !c.largeOK {
-			c.nextPing = 0 // the large one follows at once
-		}
-	case doubt:
-		if p.at >= c.doubtSince && (c.largeOK || c.relay != nil) {
-			c.becomeGood(t, "confirmed")
-		}
 	}
 }
 
