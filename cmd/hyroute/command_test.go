@@ -28,6 +28,9 @@ type running struct {
 	code   chan int
 }
 
+// askToPrintStats has this process asked what it counted; nil where that can not be done.
+var askToPrintStats func(t *testing.T)
+
 // safe is a buffer for two goroutines.
 type safe struct {
 	mu sync.Mutex
@@ -136,6 +139,15 @@ func TestListenAndSend(t *testing.T) {
 		t.Errorf("%d %q", code, problems)
 	}
 	l.line(t, "(3 bytes)")
+	if askToPrintStats != nil {
+		askToPrintStats(t)
+		if got := l.line(t, "session-stats"); !strings.Contains(got, "  path relay") || !strings.Contains(got, "  peer runtime://localhost/") {
+			t.Error(got)
+		}
+		if got := l.line(t, "dropped"); got != "stats  dropped 0" {
+			t.Error(got)
+		}
+	}
 	if code, out, problems = send("", "x", "--request"); code != 0 || out != "taken\n" {
 		t.Errorf("%d %q %q", code, out, problems)
 	}

@@ -34,6 +34,7 @@ func listenCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "listen",
 		Short: "Listen at an address, and print what comes",
+		Long:  "Listen at an address, and print what comes. kill -USR1 makes it print what it counted, and each change of path.",
 		Example: "  hyroute listen --name alice\n" +
 			"  hyroute listen --json --echo --key alice.pem",
 		Args: exactly(0, 0, "no arguments"),
@@ -84,8 +85,12 @@ func (l *listener) listen(ctx context.Context) error {
 			l.take(ctx, m) // and only then it counts, where there is a store
 		}
 	}()
+	asked, stop := askedForStats()
+	defer stop()
 	for {
 		select {
+		case <-asked:
+			l.printStats(ctx)
 		case err := <-registered:
 			if ctx.Err() != nil {
 				return nil
