@@ -8,8 +8,8 @@ import (
 	"github.com/hyroute/hyroute/stubs"
 )
 
-// What was sent before Close arrives: the last frame of a runtime that goes is what tells the other side how it ended.
-func TestCloseThrowsNothingAway(t *testing.T) {
+// Known-faults.md 32 (libp2p/specs#575). What was sent before Close arrives: the last frame of a runtime that goes is what tells the other side how it ended.
+func TestKnownFault32CloseThrowsNothingAway(t *testing.T) {
 	for range 5 {
 		a, b := twoSides(t, nil, nil)
 		got := make(chan uint32, 1<<12)

@@ -45,9 +45,9 @@ func newNetwork(t *testing.T) *network {
 	return n
 }
 
-// A path that is cut without notice, for however long the machine may watch it, must carry again soon after it is back, with
+// Known-faults.md 29 (js-libp2p#3461). A path that is cut without notice, for however long the machine may watch it, must carry again soon after it is back, with
 // everything that was sent meanwhile, in order.
-func TestPathThatWasCutComesBack(t *testing.T) {
+func TestKnownFault29PathThatWasCutComesBack(t *testing.T) {
 	for _, outage := range []time.Duration{3 * time.Second, 10 * time.Second, 45 * time.Second} {
 		outageOf(t, outage, false)
 	}
