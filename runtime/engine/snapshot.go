@@ -9,7 +9,7 @@ import (
 )
 
 // snapshotVersion changes with every change of what a snapshot holds.
-const snapshotVersion = 2
+const snapshotVersion = 3
 
 var errReference = errors.New("engine: snapshot: a reference leads nowhere")
 

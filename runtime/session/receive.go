@@ -93,7 +93,6 @@ func (s *Session) follow(t *Table, h *frame.Hello) bool {
 	for _, x := range h.Continues {
 		if x.Inc == s.rinc && h.Base <= given {
 			if max(given, s.knownEnd()) < x.Fork {
-				s.continued(h.Src)
 				s.forgetFrom(x.Fork)
 				s.followed(t, h.Src, given)
 				return true
@@ -120,17 +119,6 @@ func (s *Session) follow(t *Table, h *frame.Hello) bool {
 		s.epoch++
 	}
 	return true
-}
-
-// continued makes refusals speak of the stream's new name: the peer's new life does not answer to the one before.
-func (s *Session) continued(inc uint64) {
-	for _, list := range [][]chunk{s.chunks, s.controls} {
-		for i := range list {
-			if c := &list[i]; c.flags&frame.Refuse != 0 && c.inc == s.rinc {
-				c.inc = inc
-			}
-		}
-	}
 }
 
 // handedOver is up to where whole messages were handed over, taken or not.
@@ -431,7 +419,7 @@ func (s *Session) passGates(t *Table) {
 
 // refused learns that the peer did not take a message of mine.
 func (s *Session) refused(t *Table, a *arrived) {
-	if a.Inc != s.inc {
+	if !s.meant(a.Inc, a.Number) {
 		return
 	}
 	outcome := PeerUnsupported

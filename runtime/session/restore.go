@@ -69,6 +69,25 @@ func (s *Session) restoreSending(t *Table) {
 		return
 	}
 	s.continues = append(s.continues[:len(s.continues):len(s.continues)], was)
+	kept := []frame.Continue{was}
+	for i := len(s.former) - 1; i >= 0 && len(kept) < frame.MaxContinues && s.former[i].Fork-1 > s.base; i-- {
+		kept = append([]frame.Continue{s.former[i]}, kept...)
+	}
+	s.former = kept
+}
+
+// meant says whether a number of the stream with that name is one of mine: a peer that has not heard of a new life yet refuses what it
+// had of the one before, and that may come late.
+func (s *Session) meant(inc, number uint64) bool {
+	if inc == s.inc {
+		return true
+	}
+	for _, x := range s.former {
+		if x.Inc == inc {
+			return number < x.Fork
+		}
+	}
+	return false
 }
 
 // restoreReceiving goes back to what was taken, in order. The body lost the rest, and the peer sends it again.

@@ -145,7 +145,7 @@ func (s *Session) reset(t *Table, above uint64, why string) {
 
 // startOver makes the send half that of a new incarnation.
 func (s *Session) startOver(t *Table, above uint64) {
-	s.chunks, s.continues = nil, nil
+	s.chunks, s.continues, s.former = nil, nil, nil
 	s.base, s.next, s.seen, s.old, s.counters.top = 0, 1, 0, 0, 0
 	s.unseenCost, s.undoneCost = 0, 0
 	s.knows = false

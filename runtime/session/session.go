@@ -16,12 +16,13 @@ type Session struct {
 	// me
 	inc       uint64
 	continues []frame.Continue
-	knows     bool     // the peer has shown that it follows inc
-	hello     bool     // talk LONG until it shows it again
-	sayHello  bool     // and do so without being asked
-	helloAt   uint64   // when the last LONG frame went that only answered
-	resets    []uint64 // when the name was found taken lately
-	over      bool     // superseded: a twin lives
+	former    []frame.Continue // names that this stream had, and that refusals may still say
+	knows     bool             // the peer has shown that it follows inc
+	hello     bool             // talk LONG until it shows it again
+	sayHello  bool             // and do so without being asked
+	helloAt   uint64           // when the last LONG frame went that only answered
+	resets    []uint64         // when the name was found taken lately
+	over      bool             // superseded: a twin lives
 
 	// send half
 	base, next  uint64 // done up to base; next is the next number

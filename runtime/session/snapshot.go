@@ -162,10 +162,12 @@ func (t *Table) snapshotSession(c *snapshot.Codec, s *Session) {
 	for _, v := range []*bool{&s.knows, &s.hello, &s.sayHello, &s.over} {
 		c.Bool(v)
 	}
-	snapshot.Slice(c, &s.continues, func(x *frame.Continue) {
+	lives := func(x *frame.Continue) {
 		c.Uint64(&x.Inc)
 		c.Uint64(&x.Fork)
-	})
+	}
+	snapshot.Slice(c, &s.continues, lives)
+	snapshot.Slice(c, &s.former, lives)
 	snapshot.Slice(c, &s.resets, c.Uint64)
 	t.snapshotMessages(c, s)
 	chunk := func(k *chunk) { s.snapshotChunk(c, k) }

@@ -100,7 +100,7 @@ func (b *body) perish(halfOpenSockets bool) {
 
 func doClose(w *World, a Action) {
 	b := w.bodies[a.Who]
-	if !b.alive || b.frozen > 0 || b.closing {
+	if !b.alive || b.frozen > 0 || b.closing || b.doom != nil {
 		return
 	}
 	b.closing = true
