@@ -21,6 +21,7 @@ type body struct {
 
 	alive     bool
 	closing   bool
+	putOut    bool // a twin took its place at a node
 	life      int
 	machine   machine.Machine
 	journal   []step // since the last snapshot

@@ -69,6 +69,7 @@ func (n *node) attach(s *socket) (resumed bool) {
 	url := s.body.url.String()
 	if old := n.attached[url]; old != nil && old != s {
 		if old.body != s.body {
+			old.body.putOut = true
 			old.body.tellStub(old.stub, engine.StatusFailed, false, "superseded")
 		}
 		old.die(true, true)

@@ -90,7 +90,7 @@ func (w *World) probe() {
 		for _, b := range w.bodies {
 			for _, to := range w.bodies {
 				from, target := b.listening(), to.listening()
-				if b == to || from == nil || target == nil || !b.alive || w.failure != nil || w.orphaned(from) || w.orphaned(target) {
+				if b == to || b.putOut || to.putOut || from == nil || target == nil || !b.alive || w.failure != nil || w.orphaned(from) || w.orphaned(target) {
 					continue
 				}
 				b.post(from.address, target.address, 40, Action{})
@@ -99,7 +99,7 @@ func (w *World) probe() {
 		}
 		w.play(w.now + probeTime)
 		for _, p := range all {
-			if p.outcome != history.OutcomeDelivered && !(round == 0 && p.reason == "session-reset") && !(w.rewound && p.reason == "superseded") {
+			if p.outcome != history.OutcomeDelivered && !(round == 0 && p.reason == "session-reset") {
 				w.fail("calm-delivers", "all faults are over since %d s, and a message from %s to %s ends as %q (%s)", calmTime/1000, p.event.From, p.event.To, p.outcome, p.reason)
 			}
 		}
