@@ -47,6 +47,7 @@ var faults = []fault{
 type death struct {
 	*pair
 	fault    fault
+	pages    int       // that were the receiver
 	happened time.Time // the fault
 	back     time.Time // the killed page is ready again; zero: it is not
 
@@ -95,17 +96,17 @@ func (b *bench) death(ctx context.Context, s subject, f fault) (r result, err er
 	defer func() { err = errors.Join(err, p.close(context.WithoutCancel(ctx))) }()
 	p.keep = true
 	d := &death{pair: p, fault: f}
-	if err := d.listen(ctx, p.a.(page), d.tell); err != nil {
+	zero, err := zeroOf(ctx, p.a)
+	if err != nil {
+		return r, err
+	}
+	if err := d.listen(ctx, p.a.(page), zero, d.tell); err != nil {
 		return r, err
 	}
 	if err := d.receive(ctx); err != nil {
 		return r, err
 	}
 	if err := p.open(ctx); err != nil {
-		return r, err
-	}
-	zero, err := zeroOf(ctx, p.a)
-	if err != nil {
 		return r, err
 	}
 	var stream struct {
@@ -144,17 +145,13 @@ func pause(ctx context.Context, length time.Duration) error {
 
 // word is what a page tells.
 type word struct {
-	Got   *int
+	Got   int // number; 0 with an event
 	Event string
 	At    float64
 }
 
-// listen hears a page, whose clock it looks up.
-func (d *death) listen(ctx context.Context, p page, fn func(word, time.Time)) error {
-	zero, err := zeroOf(ctx, p)
-	if err != nil {
-		return err
-	}
+// listen hears a page whose clock was at 0 at that time.
+func (d *death) listen(ctx context.Context, p page, zero time.Time, fn func(word, time.Time)) error {
 	return p.Listen(ctx, "tell", func(payload string) {
 		var w word
 		if err := json.Unmarshal([]byte(payload), &w); err != nil {
@@ -165,21 +162,48 @@ func (d *death) listen(ctx context.Context, p page, fn func(word, time.Time)) er
 	})
 }
 
-// receive hears the receiving page as it is now.
+// receive hears the receiving page as it is now, be it by what it posts when it goes.
 func (d *death) receive(ctx context.Context) error {
-	if err := d.listen(ctx, d.b.(page), d.take); err != nil {
+	p := d.b.(page)
+	zero, err := zeroOf(ctx, p)
+	if err != nil {
 		return err
 	}
-	return d.b.Call(ctx, "live", nil)
+	known := map[word]bool{} // told before
+	take := func(w word, at time.Time) {
+		d.lock.Lock()
+		repeated := w.Event == "" && known[w]
+		known[w] = true
+		d.lock.Unlock()
+		if !repeated {
+			d.take(w, at)
+		}
+	}
+	d.pages++
+	name := fmt.Sprintf("%s-%d", d.room, d.pages)
+	d.bench.site.hear(name, func(body []byte) {
+		var words []word
+		if err := json.Unmarshal(body, &words); err != nil {
+			fmt.Fprintln(os.Stderr, "a page posted what can not be read:", err)
+			return
+		}
+		for _, w := range words {
+			take(w, zero.Add(milliseconds(w.At)))
+		}
+	})
+	if err := d.listen(ctx, p, zero, take); err != nil {
+		return err
+	}
+	return p.Call(ctx, "live", nil, name)
 }
 
 func (d *death) take(w word, at time.Time) {
 	d.lock.Lock()
 	defer d.lock.Unlock()
-	if w.Got != nil {
-		d.got = append(d.got, receipt{*w.Got, at})
-	} else if w.Event != "" {
+	if w.Event != "" {
 		d.told = append(d.told, event{theirs + w.Event, at})
+	} else {
+		d.got = append(d.got, receipt{w.Got, at})
 	}
 }
 

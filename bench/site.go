@@ -6,6 +6,7 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -13,6 +14,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"sync"
 )
 
 //go:embed page
@@ -24,6 +26,9 @@ type site struct {
 	settings settings
 	server   http.Server
 	address  string
+
+	lock  sync.Mutex
+	heard map[string]func(body []byte)
 }
 
 func newSite(s settings) (*site, error) {
@@ -31,7 +36,7 @@ func newSite(s settings) (*site, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &site{settings: s, address: listener.Addr().String()}
+	w := &site{settings: s, address: listener.Addr().String(), heard: map[string]func([]byte){}}
 	w.server.Handler = w
 	go w.server.Serve(listener)
 	return w, nil
@@ -60,8 +65,29 @@ func (w *site) close() error { return w.server.Close() }
 
 var types = map[string]string{".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".wasm": "application/wasm"}
 
+// hear has fn called with what is posted to /receipts/ under a name.
+func (w *site) hear(name string, fn func(body []byte)) {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	w.heard[name] = fn
+}
+
+func (w *site) takePost(request *http.Request, name string) {
+	body, err := io.ReadAll(request.Body)
+	w.lock.Lock()
+	fn := w.heard[name]
+	w.lock.Unlock()
+	if err == nil && fn != nil {
+		fn(body)
+	}
+}
+
 func (w *site) ServeHTTP(out http.ResponseWriter, request *http.Request) {
 	name := path.Clean(request.URL.Path)
+	if posted, ok := strings.CutPrefix(name, "/receipts/"); ok && request.Method == http.MethodPost {
+		w.takePost(request, posted)
+		return
+	}
 	h := out.Header()
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Embedder-Policy", "require-corp")

@@ -37,6 +37,12 @@ const happened = (name, value) => {
   done?.(value)
 }
 const say = (what) => window.tell?.(JSON.stringify(what))
+const receipts = [] // the last ones
+const came = (receipt) => {
+  say(receipt)
+  receipts.push(receipt)
+  if (receipts.length > 1000) receipts.shift()
+}
 const event = (name) => say({ event: name, at: performance.now() })
 const pause = (ms) => new Promise((done) => setTimeout(done, ms))
 const within = (ms, what, promise) => {
@@ -57,7 +63,7 @@ function receive(bytes, path) {
   switch (bytes[0]) {
     case NUMBERED: {
       const now = performance.now()
-      if (live) return say({ got: numberOf(bytes), at: now })
+      if (live) return came({ got: numberOf(bytes), at: now })
       if (seen.count === 0) seen.first = now
       seen.last = now
       seen.bytes += bytes.length
@@ -167,8 +173,10 @@ window.bench = {
   },
 
   // Each message is told of when it comes: what counts in the end is what came, though this page may be dead by then.
-  live() {
+  // A page that goes away is cut off from the runner before it ends: it says once more what came last.
+  live(name) {
     live = true
+    addEventListener('pagehide', () => navigator.sendBeacon(`/receipts/${name}`, JSON.stringify(receipts)))
     return true
   },
 
