@@ -39,7 +39,7 @@ type fault struct {
 var faults = []fault{
 	{"connection", "the peer connection is closed at the receiver", func(s subject) bool { return s.direct }, 18 * time.Second, (*death).closeConnection},
 	{"page", "the receiver's page is killed, and opened again 2 s later", func(subject) bool { return true }, 25 * time.Second, (*death).killPage},
-	{"reload", "the receiver's page is loaded again", func(subject) bool { return true }, 18 * time.Second, (*death).reopen},
+	{"reload", "the receiver's page is loaded again", func(subject) bool { return true }, 18 * time.Second, (*death).reload},
 	{"server", "the server is killed, and starts again 1 s later", func(s subject) bool { return !s.direct || s.server == "hyroute" }, 18 * time.Second, (*death).killServer},
 }
 
@@ -259,12 +259,29 @@ func (d *death) killPage(ctx context.Context) error {
 	return d.reopen(ctx)
 }
 
-// reopen loads the receiver's page and opens its subject there. A page that is there is left as by a link.
+// reload loads the receiver's page again.
+func (d *death) reload(ctx context.Context) error {
+	p := d.b.(page)
+	if err := p.Reload(ctx); err != nil {
+		return err
+	}
+	if err := p.load(ctx, d.subject); err != nil {
+		return err
+	}
+	return d.again(ctx, p)
+}
+
+// reopen loads the receiver's page after it was killed.
 func (d *death) reopen(ctx context.Context) error {
 	p, err := d.bench.load(ctx, d.b.(page).Page, d.subject)
 	if err != nil {
 		return err
 	}
+	return d.again(ctx, p)
+}
+
+// again opens the subject in the receiver's new page.
+func (d *death) again(ctx context.Context, p page) error {
 	d.b = p
 	if err := d.receive(ctx); err != nil {
 		return err

@@ -39,7 +39,12 @@ func (b *bench) load(ctx context.Context, tab *chromium.Page, s subject) (page, 
 		return page{}, err
 	}
 	p := page{tab}
-	return p, p.Call(ctx, "load", nil, "/bench/subjects/"+s.script+".js")
+	return p, p.load(ctx, s)
+}
+
+// load has a page load a subject's script.
+func (p page) load(ctx context.Context, s subject) error {
+	return p.Call(ctx, "load", nil, "/bench/subjects/"+s.script+".js")
 }
 
 // pair is two ends that can talk, with the server between them. a sends and b receives.

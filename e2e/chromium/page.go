@@ -53,6 +53,13 @@ func (p *Page) Listen(ctx context.Context, name string, fn func(payload string))
 
 // Open loads a document, and returns when its scripts have run.
 func (p *Page) Open(ctx context.Context, url string) error {
+	return p.load(ctx, url, "Page.navigate", map[string]any{"url": url})
+}
+
+// Reload loads the document again, as a user does.
+func (p *Page) Reload(ctx context.Context) error { return p.load(ctx, "reload", "Page.reload", nil) }
+
+func (p *Page) load(ctx context.Context, what, method string, params any) error {
 	loaded := make(chan struct{})
 	var once sync.Once
 	p.lock.Lock()
@@ -61,17 +68,17 @@ func (p *Page) Open(ctx context.Context, url string) error {
 	var result struct {
 		ErrorText string `json:"errorText"`
 	}
-	if err := p.call(ctx, "Page.navigate", map[string]any{"url": url}, &result); err != nil {
+	if err := p.call(ctx, method, params, &result); err != nil {
 		return err
 	}
 	if result.ErrorText != "" {
-		return fmt.Errorf("chromium: %s: %s", url, result.ErrorText)
+		return fmt.Errorf("chromium: %s: %s", what, result.ErrorText)
 	}
 	select {
 	case <-loaded:
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("chromium: %s: %w", url, ctx.Err())
+		return fmt.Errorf("chromium: %s: %w", what, ctx.Err())
 	}
 }
 
