@@ -11,7 +11,8 @@ import type { Outbox, Posted, Sent } from "./outbox.ts";
 // A page that goes has only what it says at once. Chromium takes a value of 64 KiB or more by way of a blob, whose bytes it asks the
 // page for later, when there is none.
 const partSize = 60_000;
-const reloadWait = 300;
+// A page that is being replaced lets go when it is gone, which takes its time on a busy machine.
+const reloadWait = 3000;
 // Two lives never start in the same tick of the clock that incarnations are made of: 16 ms.
 const tick = 16;
 
@@ -94,10 +95,12 @@ export class LastAct {
     }
     let self: LastAct | undefined;
     let lost = false;
-    const release = await acquire(locks, `hyroute runtime ${id}`, { signal: AbortSignal.timeout(reloadWait) }, () => {
-      lost = true;
-      if (self) self.#lose();
-    });
+    const take = (options: LockOptions) =>
+      acquire(locks, `hyroute runtime ${id}`, options, () => {
+        lost = true;
+        if (self) self.#lose();
+      });
+    const release = (await take({ ifAvailable: true })) ?? (await take({ signal: AbortSignal.timeout(reloadWait) }));
     if (!release) throw new HyrouteError("superseded", "keep: another page has this runtime");
     try {
       const database = await openDatabase();
