@@ -93,10 +93,16 @@ fuzz: ## each fuzz target for FUZZTIME=20s
 size: build ## what a visitor loads, in brotli: fails above the promised sizes
 	@node wasm/size/size.mjs
 
-bench: ## side by side with bare paths; BENCH=p2p: with other libraries too. SUBJECTS= PARTS= ROUNDS= pick
+bench: ## side by side with bare paths; BENCH=p2p: other libraries too; BENCH=door: the machine alone. SUBJECTS= PARTS= ROUNDS= pick
+ifeq ($(BENCH),door)
+	@$(MAKE) build >&2
+	@node bench/door.mjs
+	@go test -run '^$$' -bench Message -benchtime 50000x ./host/machine
+else
 	@$(MAKE) build needs $(if $(BENCH),bench/dist/.built) >&2
 	@cd bench && go build -o ../bin/bench .
 	@bin/bench $(if $(BENCH),-set $(BENCH)) $(if $(SUBJECTS),-subjects $(SUBJECTS)) $(if $(PARTS),-parts $(PARTS)) $(if $(ROUNDS),-rounds $(ROUNDS)) $(if $(TRIPS),-trips $(TRIPS)) $(if $(OUT),-out $(OUT))
+endif
 
 bench/node_modules/.package-lock.json: bench/package-lock.json
 	cd bench && npm ci --ignore-scripts --no-audit --no-fund --loglevel error
