@@ -4,58 +4,89 @@ package agenda
 
 // Agenda holds items with the time at which they are due. The zero value is empty. An item that is no longer wanted stays
 // until its time, and is then for the owner to ignore: it compares the time it got with the one it remembers.
-type Agenda[T any] struct{ items []item[T] }
+//
+// Most are added in the order in which they are due (deadlines that are all as far away), so those stand in a queue, and only others in
+// a heap.
+type Agenda[T any] struct {
+	queue []item[T] // from head on, in order
+	head  int
+	heap  []item[T]
+}
 
 type item[T any] struct {
 	at, id uint64
 	value  T
 }
 
-func (a item[T]) before(b item[T]) bool { return a.at < b.at || a.at == b.at && a.id < b.id }
+func (a *item[T]) before(b *item[T]) bool { return a.at < b.at || a.at == b.at && a.id < b.id }
 
 // Len is the number of items, those no longer wanted included.
-func (a *Agenda[T]) Len() int { return len(a.items) }
+func (a *Agenda[T]) Len() int { return len(a.queue) - a.head + len(a.heap) }
 
 // Add notes that value is due at. Of two items due at the same time the one with the lower id comes first.
 func (a *Agenda[T]) Add(at, id uint64, value T) {
-	a.items = append(a.items, item[T]{at, id, value})
-	i := len(a.items) - 1
+	x := item[T]{at, id, value}
+	if a.head == len(a.queue) || !x.before(&a.queue[len(a.queue)-1]) {
+		if 2*a.head >= len(a.queue) {
+			n := copy(a.queue, a.queue[a.head:])
+			clear(a.queue[n:])
+			a.queue, a.head = a.queue[:n], 0
+		}
+		a.queue = append(a.queue, x)
+		return
+	}
+	a.heap = append(a.heap, x)
+	i := len(a.heap) - 1
 	for i > 0 {
 		up := (i - 1) / 2
-		if !a.items[i].before(a.items[up]) {
+		if !a.heap[i].before(&a.heap[up]) {
 			break
 		}
-		a.items[i], a.items[up] = a.items[up], a.items[i]
+		a.heap[i], a.heap[up] = a.heap[up], a.heap[i]
 		i = up
 	}
 }
 
+// queued says whether the first item is that of the queue.
+func (a *Agenda[T]) queued() bool {
+	return a.head < len(a.queue) && (len(a.heap) == 0 || a.queue[a.head].before(&a.heap[0]))
+}
+
 // First is the item that is due first. ok is false if there is none.
 func (a *Agenda[T]) First() (at uint64, value T, ok bool) {
-	if len(a.items) == 0 {
+	if a.queued() {
+		x := &a.queue[a.head]
+		return x.at, x.value, true
+	}
+	if len(a.heap) == 0 {
 		return 0, value, false
 	}
-	return a.items[0].at, a.items[0].value, true
+	return a.heap[0].at, a.heap[0].value, true
 }
 
 // Remove takes the first item out.
 func (a *Agenda[T]) Remove() {
-	last := len(a.items) - 1
-	a.items[0] = a.items[last]
-	a.items[last] = item[T]{}
-	a.items = a.items[:last]
+	if a.queued() {
+		a.queue[a.head] = item[T]{}
+		a.head++
+		return
+	}
+	last := len(a.heap) - 1
+	a.heap[0] = a.heap[last]
+	a.heap[last] = item[T]{}
+	a.heap = a.heap[:last]
 	i := 0
 	for {
 		least := i
 		for child := 2*i + 1; child <= 2*i+2 && child < last; child++ {
-			if a.items[child].before(a.items[least]) {
+			if a.heap[child].before(&a.heap[least]) {
 				least = child
 			}
 		}
 		if least == i {
 			return
 		}
-		a.items[i], a.items[least] = a.items[least], a.items[i]
+		a.heap[i], a.heap[least] = a.heap[least], a.heap[i]
 		i = least
 	}
 }

@@ -113,20 +113,32 @@ func (e *Engine) note(m *message, r resolver.Route) {
 		return
 	}
 	f := flow{m.from, m.to, m.wish}
-	ev := &Routed{From: m.from, To: m.to, By: r.By.String(), Stub: r.Stub, Peer: r.Peer, Reason: r.Reason, Steps: r.Steps}
+	by, peer := r.By.String(), r.Peer.String()
+	if last := e.routes[f]; last != nil && last.says(by, peer, r.Reason, r.Steps) {
+		return
+	}
+	ev := &Routed{From: m.from, To: m.to, By: by, Stub: r.Stub, Peer: r.Peer, Reason: r.Reason, Steps: r.Steps}
 	if m.looked {
 		ev.Steps = withLookup(r.Steps)
-	}
-	key := ev.By + " " + ev.Peer.String() + " " + ev.Reason + " " + string(r.Steps)
-	last := e.routes[f]
-	if last != nil && last.key == key {
-		return
 	}
 	if len(e.routes) >= e.numbers.Flows {
 		e.routes = map[flow]*route{}
 	}
-	e.routes[f] = &route{e.newID(), f, key}
+	e.routes[f] = &route{e.newID(), f, by + " " + peer + " " + r.Reason + " " + string(r.Steps)}
 	e.emit(ev)
+}
+
+// says whether the decision is this one. It comes with every message, so nothing is made for it.
+func (r *route) says(by, peer, reason string, steps []uint8) bool {
+	rest := r.key
+	for _, part := range [...]string{by, peer, reason} {
+		n := len(part)
+		if len(rest) <= n || rest[:n] != part || rest[n] != ' ' {
+			return false
+		}
+		rest = rest[n+1:]
+	}
+	return rest == string(steps)
 }
 
 // withLookup puts the steps of the registry's question (9-14) where they were taken.

@@ -40,7 +40,7 @@ func (r *Resolver) Route(from, to address.Address, never, plain bool) Route {
 
 // Onward is Route for a message whose sender is known to be ours.
 func (r *Resolver) Onward(to address.Address, never, plain bool) Route {
-	d := Route{Steps: []uint8{1, 2, 3}}
+	d := Route{Steps: append(make([]uint8, 0, 16), 1, 2, 3)}
 	if r.local[to] && to.Class() != address.Publish {
 		return Route{By: ByLocal}
 	}
