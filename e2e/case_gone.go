@@ -98,6 +98,9 @@ func (st *stage) goneAndBack(ctx context.Context, how way) error {
 			err = how.leave(ctx, page)
 			end()
 			<-first
+			if err == nil && !how.sudden {
+				err = st.a.witness.end(ctx, 1)
+			}
 			if err != nil {
 				return fmt.Errorf("a goes: %w", err)
 			}
@@ -106,7 +109,7 @@ func (st *stage) goneAndBack(ctx context.Context, how way) error {
 			case <-ctx.Done():
 				return ctx.Err()
 			}
-			// A document that is left may run on for a moment: what it did is known only by now.
+			// What it did in its last moments is known by now.
 			toB.First = st.a.witness.posted()
 			toB.Count -= toB.First
 			if err := how.enter(ctx, page); err != nil {

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -26,7 +27,8 @@ type witness struct {
 
 	lock  sync.Mutex
 	lives []map[int]history.Record // of each life of the page, by number
-	more  chan struct{}            // closed with the next record
+	ended int                      // so many of them
+	more  chan struct{}            // closed with the next that comes
 }
 
 func newWitness(since func() time.Duration) (*witness, error) {
@@ -62,6 +64,14 @@ func (w *witness) forgot() {
 // ServeHTTP takes one record, at life/number: they do not come in order.
 func (w *witness) ServeHTTP(answer http.ResponseWriter, r *http.Request) {
 	answer.Header().Set("Access-Control-Allow-Origin", "*")
+	if strings.HasSuffix(r.URL.Path, "/end") {
+		w.lock.Lock()
+		defer w.lock.Unlock()
+		w.ended++
+		close(w.more)
+		w.more = make(chan struct{})
+		return
+	}
 	records, err := history.Read(r.Body)
 	var life, number int
 	if _, failed := fmt.Sscanf(r.URL.Path, "/%d/%d", &life, &number); err != nil || failed != nil || len(records) != 1 {
@@ -75,6 +85,23 @@ func (w *witness) ServeHTTP(answer http.ResponseWriter, r *http.Request) {
 		w.lives[life][number] = records[0]
 		close(w.more)
 		w.more = make(chan struct{})
+	}
+}
+
+// end waits until so many lives of the page have said that they end: a document that is left may run on for a while.
+func (w *witness) end(ctx context.Context, lives int) error {
+	for {
+		w.lock.Lock()
+		ended, more := w.ended, w.more
+		w.lock.Unlock()
+		if ended >= lives {
+			return nil
+		}
+		select {
+		case <-more:
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for a page's end: %w", ctx.Err())
+		}
 	}
 }
 

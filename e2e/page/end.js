@@ -88,6 +88,8 @@ window.end = {
       warning: ({ code, text }) => console.warn(code, text),
       trace: traced ? (line) => trace.push(`${now()} ${line}\n`) : undefined,
     })
+    // Behind the runtime's own act.
+    if (witness && !sudden) addEventListener('pagehide', () => navigator.sendBeacon(witness + 'end'))
     for (const { value, outcome } of me.restored) {
       outcome.then(({ outcome }) => log({ kind: 'settled', message: value.name, outcome }), (error) => rejected(value.name, error))
     }

@@ -69,6 +69,7 @@ export class Runtime implements AsyncIterable<Message> {
   #network = network()?.type;
   #frames: ReadonlyMap<number, Bytes> = new Map(); // of the step that is performed
   #after: (() => void)[] = [];
+  #calling = false;
   #nextJson = 1;
   #nextQuestion = 1;
   #over: HyrouteError | undefined;
@@ -304,9 +305,18 @@ export class Runtime implements AsyncIterable<Message> {
     this.#frames = frames;
     if (typeof effects === "string") for (const effect of decodeEffects(effects)) this.#do(effect);
     else unpack(effects, names, this.#performer);
-    const after = this.#after;
+    // A listener may have the browser run other events meanwhile (Firefox does in a synchronous request): what they bring waits its turn.
+    if (this.#calling) return;
+    this.#calling = true;
+    for (const call of this.#after) {
+      try {
+        call();
+      } catch (cause) {
+        report(cause);
+      }
+    }
     this.#after = [];
-    for (const call of after) call();
+    this.#calling = false;
   }
 
   #do(effect: Effect): void {
