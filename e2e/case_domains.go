@@ -44,6 +44,11 @@ func twoDomains(ctx context.Context, st *stage) error {
 	); err != nil {
 		return err
 	}
+	arriving, stop := context.WithTimeout(ctx, patience)
+	defer stop()
+	if err := st.untilDirect(arriving); err != nil {
+		return err
+	}
 	return st.streams(ctx, p, patience, func(ctx context.Context, passed func(float64) error) error {
 		if err := passed(0.2); err != nil {
 			return err

@@ -16,8 +16,10 @@ import (
 )
 
 const (
-	slowPace   = 100 // ms for a message
-	mostMemory = 160 << 20
+	slowPace = 100 // ms for a message
+	// mostMemory is what the sender's processes may grow by. Most of it is what this case keeps itself (a history of all that it
+	// offered) and what a browser has not collected yet; what waits is counted exactly, by mostOwed.
+	mostMemory = 320 << 20
 	// mostOwed is what may wait for a receiver that does not take: the queue, and a window of the smallest messages.
 	mostOwed = 4096 + sessionBytes/64
 )

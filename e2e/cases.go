@@ -204,6 +204,11 @@ func (st *stage) begin(ctx context.Context) error {
 	if err := st.connect(ctx); err != nil {
 		return err
 	}
+	return st.untilDirect(ctx)
+}
+
+// untilDirect has both ends, which are connected, send until both prefer the direct path.
+func (st *stage) untilDirect(ctx context.Context) error {
 	for !st.a.prefers("direct") || !st.b.prefers("direct") {
 		if err := st.bothStream(ctx, plan{Count: 5, Rate: 10, First: st.first}); err != nil {
 			return fmt.Errorf("until both are on the direct path: %w", err)
