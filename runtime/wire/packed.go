@@ -58,37 +58,23 @@ type Packer struct {
 	handles map[address.Address]uint64
 	named   []address.Address // by handle
 	next    uint64
-	last    [2]known
 	text    []byte
-}
-
-// known is an address used lately, and its handle.
-type known struct {
-	address address.Address
-	handle  uint64
 }
 
 // Forget begins anew: no address has a handle.
 func (p *Packer) Forget() { *p = Packer{text: p.text} }
 
 // handle gives the handle of a, which is defined first if need be. 0 is the zero Address.
+//
+//go:noinline
 func (p *Packer) handle(b []byte, a address.Address) ([]byte, uint64) {
 	if a.IsZero() {
 		return b, 0
 	}
-	if p.last[0].address == a {
-		return b, p.last[0].handle
+	if h, ok := p.handles[a]; ok {
+		return b, h
 	}
-	if p.last[1].address == a {
-		p.last[0], p.last[1] = p.last[1], p.last[0]
-		return b, p.last[0].handle
-	}
-	h, ok := p.handles[a]
-	if !ok {
-		b, h = p.define(b, a)
-	}
-	p.last[1], p.last[0] = p.last[0], known{a, h}
-	return b, h
+	return p.define(b, a)
 }
 
 func (p *Packer) define(b []byte, a address.Address) ([]byte, uint64) {
@@ -100,11 +86,6 @@ func (p *Packer) define(b []byte, a address.Address) ([]byte, uint64) {
 	h := p.next
 	if h < uint64(len(p.named)) {
 		delete(p.handles, p.named[h])
-		for i := range p.last {
-			if p.last[i].handle == h {
-				p.last[i] = known{}
-			}
-		}
 		p.named[h] = a
 	} else {
 		p.named = append(p.named, a)
@@ -124,6 +105,8 @@ func (p *Packer) pair(b []byte, from, to address.Address) (_ []byte, f, t uint64
 }
 
 // putNumber appends a number, seven bits a byte, the lowest first; all bytes but the last have the highest bit set.
+//
+//go:noinline
 func putNumber(b []byte, v uint64) []byte {
 	for v > 0x7f {
 		b = append(b, byte(v)|0x80)
@@ -132,6 +115,7 @@ func putNumber(b []byte, v uint64) []byte {
 	return append(b, byte(v))
 }
 
+//go:noinline
 func putNumbers(b []byte, kind byte, numbers ...uint64) []byte {
 	b = append(b, kind)
 	for _, v := range numbers {

@@ -22,25 +22,23 @@ type Unpacker struct {
 
 	events  []engine.Event
 	effects []engine.Effect
-	posted  pool[engine.MessagePosted]
-	frames  pool[engine.FrameReceived]
-	taken   pool[engine.DeliveryTaken]
+	posted  []engine.MessagePosted // lent
 }
 
-// pool lends values until the next call.
-type pool[T any] struct{ lent []T }
+// known is an address, and its handle.
+type known struct {
+	address address.Address
+	handle  uint64
+}
 
-func (p *pool[T]) lend() *T {
-	if len(p.lent) == cap(p.lent) {
-		p.lent = make([]T, 0, max(16, 2*cap(p.lent))) // those lent stay where they are
+// lend gives a value that is good until the next call.
+func (u *Unpacker) lend() *engine.MessagePosted {
+	if len(u.posted) == cap(u.posted) {
+		u.posted = make([]engine.MessagePosted, 0, max(16, 2*cap(u.posted))) // those lent stay where they are
 	}
-	p.lent = p.lent[:len(p.lent)+1]
-	v := &p.lent[len(p.lent)-1]
-	*v = *new(T)
-	return v
+	u.posted = append(u.posted, engine.MessagePosted{})
+	return &u.posted[len(u.posted)-1]
 }
-
-func (p *pool[T]) reset() { p.lent = p.lent[:0] }
 
 // Forget begins anew: no handle means anything.
 func (u *Unpacker) Forget() { u.named = u.named[:0] }
@@ -51,9 +49,7 @@ func (u *Unpacker) Frame(b []byte) (now engine.Instant, events []engine.Event, e
 	u.begin(b)
 	clear(u.events)
 	u.events = u.events[:0]
-	u.posted.reset()
-	u.frames.reset()
-	u.taken.reset()
+	u.posted = u.posted[:0]
 	switch flags := u.byte(); {
 	case flags > afresh:
 		u.fail("unknown flags")
@@ -112,6 +108,7 @@ func (u *Unpacker) end() error {
 	return &Error{Line: u.line, Code: Malformed, Why: u.why}
 }
 
+//go:noinline
 func (u *Unpacker) fail(why string) {
 	if u.why == "" {
 		u.why = why
@@ -119,6 +116,7 @@ func (u *Unpacker) fail(why string) {
 	u.rest = nil
 }
 
+//go:noinline
 func (u *Unpacker) byte() byte {
 	if len(u.rest) == 0 {
 		u.fail("it ends too early")
@@ -129,7 +127,9 @@ func (u *Unpacker) byte() byte {
 	return b
 }
 
-// number reads a number up to MaxNumber.
+// number reads a number up to MaxNumber. It stands in many places: inlined, it is most of the codec.
+//
+//go:noinline
 func (u *Unpacker) number() uint64 {
 	v := uint64(0)
 	for i, c := range u.rest {
@@ -146,6 +146,7 @@ func (u *Unpacker) number() uint64 {
 	return 0
 }
 
+//go:noinline
 func (u *Unpacker) count() int {
 	n := u.number()
 	if n > maxInt {
@@ -178,6 +179,7 @@ func (u *Unpacker) take(n int) []byte {
 	return b
 }
 
+//go:noinline
 func (u *Unpacker) bytes() []byte { return u.take(u.count()) }
 
 func (u *Unpacker) address() address.Address {
@@ -226,16 +228,11 @@ func (u *Unpacker) event() {
 	case recordPosted:
 		u.messagePosted()
 	case recordFrame:
-		e := u.frames.lend()
-		e.Stub, e.Handle, e.Frame, e.Size = u.number(), u.number(), u.number(), u.count()
-		e.Head = u.bytes()
-		u.events = append(u.events, e)
+		u.events = append(u.events, &engine.FrameReceived{Stub: u.number(), Handle: u.number(), Frame: u.number(), Size: u.count(), Head: u.bytes()})
 	case recordTaken:
 		first := u.number()
 		for i := range u.run(first) {
-			e := u.taken.lend()
-			e.Delivery = first + uint64(i)
-			u.events = append(u.events, e)
+			u.events = append(u.events, &engine.DeliveryTaken{Delivery: first + uint64(i)})
 		}
 	case recordAnswered:
 		u.events = append(u.events, &engine.AnswerReceived{Msg: u.number()})
@@ -251,7 +248,7 @@ func (u *Unpacker) event() {
 }
 
 func (u *Unpacker) messagePosted() {
-	e := u.posted.lend()
+	e := u.lend()
 	e.Msg, e.From, e.To, e.Size = u.number(), u.address(), u.address(), u.count()
 	given := u.byte()
 	if given > options {
