@@ -58,13 +58,6 @@ func newLives(seed uint64, b modelBounds) *lives {
 	return w
 }
 
-func (w *lives) sideOf(r history.Record) int {
-	if r.End == w.ends[0].url.String() {
-		return 0
-	}
-	return 1
-}
-
 // save is the state of a side as it is now. What its listeners have in hand is as good as not handed over.
 func (w *lives) save(e *modelEnd) *modelSave {
 	c := snapshot.Writer()

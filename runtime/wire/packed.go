@@ -98,7 +98,7 @@ func (p *Packer) define(b []byte, a address.Address) ([]byte, uint64) {
 
 // pair gives the handles of two addresses. Defining the second may take the first one's handle.
 func (p *Packer) pair(b []byte, from, to address.Address) (_ []byte, f, t uint64) {
-	b, f = p.handle(b, from)
+	b, _ = p.handle(b, from)
 	b, t = p.handle(b, to)
 	b, f = p.handle(b, from)
 	return b, f, t
