@@ -8,7 +8,6 @@ import (
 	"github.com/hyroute/hyroute/runtime/frame"
 	"github.com/hyroute/hyroute/runtime/random"
 	"github.com/hyroute/hyroute/runtime/snapshot"
-	"github.com/hyroute/hyroute/scenarios/history"
 )
 
 // modelSave is what a side stores: its table, and with it what its body and its application know.
