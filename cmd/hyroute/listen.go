@@ -71,8 +71,6 @@ func (l *listener) run(ctx context.Context) error {
 
 // listen prints the address once others can find it, and then what comes.
 func (l *listener) listen(ctx context.Context) error {
-	registered := make(chan error, 1)
-	go func() { registered <- l.runtime.Registered(ctx) }()
 	over := make(chan struct{})
 	ctx, cancel := context.WithCancel(ctx)
 	defer func() {
@@ -85,6 +83,8 @@ func (l *listener) listen(ctx context.Context) error {
 			l.take(ctx, m) // and only then it counts, where there is a store
 		}
 	}()
+	registered := make(chan error, 1)
+	go func() { registered <- l.runtime.Registered(ctx) }()
 	asked, stop := askedForStats()
 	defer stop()
 	for {
