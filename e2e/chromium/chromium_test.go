@@ -121,7 +121,8 @@ func TestHiddenPageIsThrottled(t *testing.T) {
 		t.Errorf("at first: %s, three ticks of 50 ms in %.0f ms", state, ms)
 	}
 	changed(func() error { return page.Hide(t.Context()) })
-	if state, ms := measure(); state != "hidden" || ms < 1500 {
+	// Ticks of a hidden page come at whole seconds of the browser's clock: the first two may be close, the third never is.
+	if state, ms := measure(); state != "hidden" || ms < 1000 {
 		t.Errorf("hidden: %s, three ticks of 50 ms in %.0f ms", state, ms)
 	}
 	changed(func() error { return page.Show(t.Context()) })
