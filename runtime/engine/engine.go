@@ -75,7 +75,9 @@ func New(c Config) (*Engine, []Effect, error) {
 	}
 	e := empty(c)
 	e.node(c.Runtime.Domain())
-	return e, e.finish(), nil
+	effects := e.finish()
+	e.effects = nil
+	return e, effects, nil
 }
 
 func empty(c Config) *Engine {
@@ -98,8 +100,11 @@ func empty(c Config) *Engine {
 	}
 }
 
-// Step takes events and returns all effects. It does not fail: an event that makes no sense changes nothing.
+// Step takes events and returns all effects; the slice is used again by the next Step. It does not fail: an event that makes no sense
+// changes nothing.
 func (e *Engine) Step(now Instant, events ...Event) []Effect {
+	clear(e.effects)
+	e.effects = e.effects[:0]
 	e.now = max(e.now, uint64(now))
 	e.resolver.Advance(e.now)
 	e.sessions.Advance(e.now)
@@ -132,9 +137,7 @@ func (e *Engine) finish() []Effect {
 		}
 	}
 	e.wake()
-	effects := e.effects
-	e.effects = nil
-	return effects
+	return e.effects
 }
 
 func (e *Engine) wake() {
@@ -255,11 +258,11 @@ func (e *Engine) carryOut() bool {
 		case *session.Name:
 			e.emit(&NameHandle{Stub: a.Stub, Handle: a.Handle, Runtime: a.Peer})
 		case *session.Transmit:
-			e.emit(&Transmit{Stub: a.Stub, Handle: a.Handle, Head: a.Head, Pad: a.Pad, Parts: a.Parts})
+			e.emit((*Transmit)(a))
 		case *session.Hold:
-			e.emit(&Hold{Session: a.Session, Number: a.Number, Frame: a.Frame, Offset: a.Offset, Length: a.Length})
+			e.emit((*Hold)(a))
 		case *session.Drop:
-			e.emit(&Drop{Session: a.Session, First: a.First, Last: a.Last})
+			e.emit((*Drop)(a))
 		case *session.Arrived:
 			e.arrived(a)
 		case *session.Settled:

@@ -182,15 +182,22 @@ func (s *Session) release(t *Table, done uint64) {
 	if s.base < done {
 		s.ask = inquiry{}
 	}
-	for s.base < done {
-		c := &s.chunks[0]
+	n := 0
+	for ; s.base < done; n++ {
+		c := &s.chunks[n]
 		s.base++
 		s.undoneCost -= c.cost()
 		if s.base > s.seen {
 			s.unseenCost -= c.cost()
 		}
 		*c = chunk{}
-		s.chunks = s.chunks[1:]
+	}
+	if rest := s.chunks[n:]; len(rest) <= n {
+		copy(s.chunks, rest) // so that their place is used again
+		clear(rest)
+		s.chunks = s.chunks[:len(rest)]
+	} else {
+		s.chunks = rest
 	}
 	for len(s.outstanding) > 0 && s.outstanding[0].end <= done {
 		s.counters.acknowledged++

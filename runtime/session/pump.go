@@ -8,10 +8,11 @@ import (
 // pump gives the carriers what they can take: frame by frame, to the session whose turn is the longest ago. So one with little to
 // send never waits for one with much, be they lanes to one peer or sessions with many that are behind one relay.
 func (t *Table) pump(peers []*peer) {
-	var all []*Session
+	all := t.runs[:0]
 	for _, p := range peers {
 		all = append(all, p.sessions...)
 	}
+	t.runs = all
 	order.Sort(len(all), func(i, j int) bool {
 		a, b := all[i], all[j]
 		return a.served < b.served || a.served == b.served && a.id < b.id
@@ -27,6 +28,7 @@ func (t *Table) pump(peers []*peer) {
 		}
 		all = more
 	}
+	clear(t.runs)
 }
 
 // pump gives each carrier in use one more frame, if it can take it. It says whether it gave any.
@@ -61,6 +63,7 @@ func (s *Session) sendRun(t *Table, c *carrier) bool {
 	first := max(cur.at, s.seen) + 1
 	h := s.header()
 	h.First = first
+	h.Chunks = t.chunks[:0]
 	var parts []Part
 	room := c.frameSize(t) - 64
 	headRoom := frame.MaxHeader - 512
@@ -89,6 +92,7 @@ func (s *Session) sendRun(t *Table, c *carrier) bool {
 	if len(h.Chunks) == 0 {
 		return false
 	}
+	t.chunks = h.Chunks
 	s.peer.chunkMoved(t)
 	if s.rtoAt == 0 {
 		s.rtoAt = t.now + s.rtoLength(t)

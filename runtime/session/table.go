@@ -47,6 +47,12 @@ type Table struct {
 	asked     uint64 // the wake told last; 0: none
 	dropped   uint64 // frames that could not be used
 	actions   []Action
+	done      []Action // taken before these
+
+	// Their places are used again.
+	clean  []*peer
+	runs   []*Session
+	chunks []frame.Chunk
 }
 
 // New makes an empty table for runtime self. wall is the wall clock, in ms since 1970, at time 0.
@@ -59,11 +65,11 @@ func New(self address.Address, wall uint64, source *random.Source, numbers Numbe
 	}
 }
 
-// Actions takes the actions since the last call.
+// Actions takes the actions since the last call. They are good until the next one.
 func (t *Table) Actions() []Action {
-	a := t.actions
-	t.actions = nil
-	return a
+	clear(t.done)
+	t.done, t.actions = t.actions, t.done[:0]
+	return t.done
 }
 
 func (t *Table) act(a Action) { t.actions = append(t.actions, a) }
@@ -229,7 +235,7 @@ func (t *Table) Flush() {
 	}
 	dirty := t.dirty
 	sortByID(dirty)
-	t.dirty = nil
+	t.dirty = t.clean[:0]
 	for _, p := range dirty {
 		p.dirty = false
 		p.prepare(t)
@@ -246,6 +252,8 @@ func (t *Table) Flush() {
 			}
 		}
 	}
+	clear(dirty)
+	t.clean = dirty
 }
 
 // Wake is when Flush has something to do again, if nothing else happens. 0: never.
