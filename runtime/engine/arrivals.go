@@ -30,7 +30,7 @@ func (e *Engine) arrived(a *session.Arrived) {
 	}
 	entity := a.From.Entity()
 	if entity == a.Peer || namedAfter(entity, a.Peer) {
-		e.handOver(a)
+		e.deliver(a)
 		return
 	}
 	if a.From.Class() != address.Entity || !e.resolver.MayUse(entity.Domain()) {
@@ -42,7 +42,7 @@ func (e *Engine) arrived(a *session.Arrived) {
 	if known := e.resolver.Known(entity); !waits && known != nil && !known.Runtime.IsZero() {
 		switch {
 		case known.Runtime == a.Peer:
-			e.handOver(a)
+			e.deliver(a)
 			return
 		case e.resolver.Recent(entity):
 			e.refuseArrival(a, session.RefuseNotBound)
@@ -75,6 +75,10 @@ func (e *Engine) handOver(a *session.Arrived) {
 		e.refuseArrival(a, e.absence(a.To))
 		return
 	}
+	e.deliver(a)
+}
+
+func (e *Engine) deliver(a *session.Arrived) {
 	path := "relay"
 	if a.Direct {
 		path = "direct"

@@ -48,8 +48,10 @@ type Engine struct {
 	engaged   int      // peerings that are not apart
 	invited   []uint64 // when others asked for a peer connection, in the last minute
 	handed    map[uint64]*handed
-	flights   map[flight]int
+	flights   map[flight]*aloft
+	launched  *aloft // last
 	routes    map[flow]*route
+	noted     *resolver.Route // last
 	alarms    agenda.Agenda[alarm]
 }
 
@@ -95,7 +97,7 @@ func empty(c Config) *Engine {
 		peerings:  map[address.Address]*peering{},
 		stubs:     map[uint64]*peering{},
 		handed:    map[uint64]*handed{},
-		flights:   map[flight]int{},
+		flights:   map[flight]*aloft{},
 		routes:    map[flow]*route{},
 	}
 }
@@ -168,6 +170,9 @@ func (e *Engine) wake() {
 	}
 }
 
+// emit stands in many places: inlined, it and the like of it in package session are 7 KB of the module.
+//
+//go:noinline
 func (e *Engine) emit(f Effect) { e.effects = append(e.effects, f) }
 
 // at puts an alarm on the agenda for its time.

@@ -21,6 +21,7 @@ type message struct {
 	replied  bool   // and it came
 	settled  bool
 	peer     address.Address // whose session has it
+	flight   *aloft          // and with which others
 	moves    int
 	looked   bool   // the registry was asked for it
 	why      string // what it waits for: the reason if its deadline passes
@@ -50,8 +51,14 @@ type route struct {
 
 func (r *route) number() uint64 { return r.id }
 
-// flight counts the messages to an entity that the session with a peer has.
+// flight is the messages to an entity that the session with a peer has.
 type flight struct{ entity, peer address.Address }
+
+// aloft counts the messages of a flight.
+type aloft struct {
+	flight
+	count int
+}
 
 func (e *Engine) messagePosted(ev *MessagePosted) {
 	if e.messages[ev.Msg] != nil || ev.Msg == 0 || ev.Size < 0 {
@@ -100,18 +107,19 @@ func (e *Engine) dispatch(m *message) {
 	}
 }
 
-func (e *Engine) route(m *message) resolver.Route {
+func (e *Engine) route(m *message) *resolver.Route {
 	if m.vouched {
-		return e.resolver.Onward(m.to, m.wish == WishNever, m.plain)
+		return e.resolver.Onward(m.to, m.wish == WishNever, m.plain, true)
 	}
 	return e.resolver.Route(m.from, m.to, m.wish == WishNever, m.plain)
 }
 
 // note records a decision that differs from the last one for the flow.
-func (e *Engine) note(m *message, r resolver.Route) {
-	if r.By == resolver.ByLookup {
+func (e *Engine) note(m *message, r *resolver.Route) {
+	if r.By == resolver.ByLookup || r == e.noted {
 		return
 	}
+	e.noted = r
 	f := flow{m.from, m.to, m.wish}
 	by, peer := r.By.String(), r.Peer.String()
 	if last := e.routes[f]; last != nil && last.says(by, peer, r.Reason, r.Steps) {
@@ -154,7 +162,7 @@ func withLookup(steps []uint8) []uint8 {
 }
 
 // post gives a message to the session with its peer.
-func (e *Engine) post(m *message, r resolver.Route) {
+func (e *Engine) post(m *message, r *resolver.Route) {
 	n := e.node(r.Domain)
 	why := e.sessions.Post(r.Peer, sessionKey(r, m.lane), n.stub, session.Message{
 		Msg: m.msg, From: m.from, To: m.to, Size: m.size, Deadline: m.deadline,
@@ -164,13 +172,13 @@ func (e *Engine) post(m *message, r resolver.Route) {
 		return
 	}
 	m.peer, m.why, m.alarmAt = r.Peer, "", 0
-	e.flights[flight{m.to.Entity(), m.peer}]++
+	e.launch(m)
 	if r.Direct {
 		e.wantDirect(r.Peer)
 	}
 }
 
-func sessionKey(r resolver.Route, lane string) session.Key {
+func sessionKey(r *resolver.Route, lane string) session.Key {
 	k := session.Key{Set: session.Relay, Lane: lane}
 	if r.Direct {
 		k.Set |= session.Direct
@@ -214,8 +222,12 @@ func (e *Engine) settle(m *message, s Settle) {
 	}
 	m.settled = true
 	s.Msg = m.msg
-	e.emit(&s)
-	e.emit(&Release{Msg: m.msg})
+	both := &struct {
+		Settle
+		Release
+	}{s, Release{Msg: m.msg}}
+	e.emit(&both.Settle)
+	e.emit(&both.Release)
 	e.leave(m)
 	m.alarmAt = 0
 	if m.handed != 0 {
@@ -243,18 +255,32 @@ func (e *Engine) leave(m *message) {
 		m.node.leave(m)
 	}
 	if !m.peer.IsZero() {
-		f := flight{m.to.Entity(), m.peer}
 		m.peer = address.Address{}
-		e.landed(f)
+		e.landed(m.flight)
 	}
 }
 
+// launch counts a message that the session with its peer has.
+func (e *Engine) launch(m *message) {
+	f := flight{m.to.Entity(), m.peer}
+	x := e.launched
+	if x == nil || x.count == 0 || x.flight != f {
+		if x = e.flights[f]; x == nil {
+			x = &aloft{flight: f}
+			e.flights[f] = x
+		}
+		e.launched = x
+	}
+	x.count++
+	m.flight = x
+}
+
 // landed notes that the session with a peer has one message less to an entity. When none is left, those that wait for it go on.
-func (e *Engine) landed(f flight) {
-	if e.flights[f]--; e.flights[f] > 0 {
+func (e *Engine) landed(f *aloft) {
+	if f.count--; f.count > 0 {
 		return
 	}
-	delete(e.flights, f)
+	delete(e.flights, f.flight)
 	if l := e.lookups[f.entity]; l != nil && l.draining == f.peer {
 		l.draining = address.Address{}
 		l.release(e)
@@ -311,7 +337,7 @@ func (e *Engine) sessionSettled(a *session.Settled) {
 // follow sends a message after an entity that is not where its entry said.
 func (e *Engine) follow(m *message) {
 	entity, from := m.to.Entity(), m.peer
-	if m.to.Class() != address.Entity || m.moves > e.numbers.Moves {
+	if m.flight == nil || m.to.Class() != address.Entity || m.moves > e.numbers.Moves {
 		e.reject(m, "no-listener", false)
 		return
 	}
@@ -319,8 +345,8 @@ func (e *Engine) follow(m *message) {
 		e.resolver.Forget(entity)
 	}
 	l := e.lookup(entity, entity.Domain())
-	f := flight{entity, from}
-	if e.flights[f] > 1 {
+	f := m.flight
+	if f.count > 1 {
 		l.draining = from
 	}
 	// It waits with the others before the last of them leaves its former place, which sends all of them on.

@@ -202,7 +202,7 @@ func (e *Engine) snapshotMessages(c *snapshot.Codec) {
 				e.again++
 			}
 			if !m.peer.IsZero() {
-				e.flights[flight{m.to.Entity(), m.peer}]++
+				e.launch(m)
 			}
 			if m.node != nil {
 				m.node.waiting = append(m.node.waiting, m)

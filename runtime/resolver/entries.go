@@ -15,6 +15,7 @@ type Entry struct {
 // Remember notes the registry's answer about an entity.
 func (r *Resolver) Remember(entity address.Address, code uint64, runtime address.Address, sessions bool) {
 	e := &Entry{Code: code, entity: entity}
+	r.last = decision{}
 	switch {
 	case code == 200 && runtime == r.self:
 		// Nobody listens here: the entry is about to go.
@@ -48,17 +49,27 @@ func (r *Resolver) forgetOne() {
 }
 
 // Forget drops what is known of an entity.
-func (r *Resolver) Forget(entity address.Address) { delete(r.entries, entity) }
+func (r *Resolver) Forget(entity address.Address) {
+	r.last = decision{}
+	delete(r.entries, entity)
+}
 
 // Known is what is known of an entity now: nil if nothing, or nothing fresh enough.
 func (r *Resolver) Known(entity address.Address) *Entry {
-	e := r.entries[entity]
-	if e == nil || r.now >= e.until {
-		return nil
+	if e := r.entries[entity]; e != nil && r.use(e) {
+		return e
+	}
+	return nil
+}
+
+// use notes the use of an entry, unless it is too old.
+func (r *Resolver) use(e *Entry) bool {
+	if r.now >= e.until {
+		return false
 	}
 	r.uses++
 	e.use = r.uses
-	return e
+	return true
 }
 
 // Until is the time up to which the entry is believed.

@@ -14,6 +14,7 @@ type Resolver struct {
 	uses    uint64
 	nodes   map[string]uint64
 	peers   map[address.Address]PeerStub
+	last    decision
 }
 
 // PeerStub is what is known of the peer connection to a runtime.
@@ -45,10 +46,16 @@ func (r *Resolver) Advance(now uint64) { r.now = max(r.now, now) }
 func (r *Resolver) Self() address.Address { return r.self }
 
 // Listen and Unlisten note who listens in this runtime.
-func (r *Resolver) Listen(a address.Address) { r.local[a] = true }
+func (r *Resolver) Listen(a address.Address) {
+	r.last = decision{}
+	r.local[a] = true
+}
 
 // Unlisten takes Listen back.
-func (r *Resolver) Unlisten(a address.Address) { delete(r.local, a) }
+func (r *Resolver) Unlisten(a address.Address) {
+	r.last = decision{}
+	delete(r.local, a)
+}
 
 // Listens says whether somebody in this runtime listens at exactly a.
 func (r *Resolver) Listens(a address.Address) bool { return r.local[a] }
@@ -64,6 +71,7 @@ func (r *Resolver) Node(domain string) uint64 { return r.nodes[domain] }
 
 // SetPeer notes the peer connection to a runtime; the zero PeerStub: there is none.
 func (r *Resolver) SetPeer(runtime address.Address, p PeerStub) {
+	r.last = decision{}
 	if p == (PeerStub{}) {
 		delete(r.peers, runtime)
 		return

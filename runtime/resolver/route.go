@@ -26,20 +26,42 @@ type Route struct {
 	Steps  []uint8         // of the routing document
 }
 
+// decision is the last one that Route made: most often the next message goes the same way.
+type decision struct {
+	from, to     address.Address
+	never, plain bool
+	route        *Route
+	entry        *Entry // that it hangs on
+}
+
 // Route decides where a message from a listener here goes. never keeps it off peer connections; plain: it is part of the
 // JSON world.
 //
 // The steps are those of Routing Address Resolve. The Message Node is used at once while a peer connection is set up
 // behind it (steps 18-22 as the design settles them), so only the registry's answer is ever waited for.
-func (r *Resolver) Route(from, to address.Address, never, plain bool) Route {
-	if !r.Ours(from) {
-		return Route{Steps: []uint8{1, 2, 3}}.reject("unknown-sender")
+//
+// The same Route is given again for as long as it is asked for the same and nothing changed.
+func (r *Resolver) Route(from, to address.Address, never, plain bool) *Route {
+	l := &r.last
+	if l.route != nil && l.to == to && l.from == from && l.never == never && l.plain == plain && (l.entry == nil || r.use(l.entry)) {
+		return l.route
 	}
-	return r.Onward(to, never, plain)
+	d := r.Onward(to, never, plain, r.Ours(from))
+	l.from, l.to, l.never, l.plain, l.route = from, to, never, plain, d
+	return d
 }
 
-// Onward is Route for a message whose sender is known to be ours.
-func (r *Resolver) Onward(to address.Address, never, plain bool) Route {
+// Onward is Route for a message of which it is known whether its sender is ours.
+func (r *Resolver) Onward(to address.Address, never, plain, ours bool) *Route {
+	r.last = decision{}
+	d := Route{Steps: []uint8{1, 2, 3}}.reject("unknown-sender")
+	if ours {
+		d = r.onward(to, never, plain)
+	}
+	return &d
+}
+
+func (r *Resolver) onward(to address.Address, never, plain bool) Route {
 	d := Route{Steps: append(make([]uint8, 0, 16), 1, 2, 3)}
 	if r.local[to] && to.Class() != address.Publish {
 		return Route{By: ByLocal}
@@ -77,6 +99,7 @@ func (r *Resolver) toEntity(d Route, to address.Address, never bool) Route {
 	entity := to.Entity()
 	d.Steps = append(d.Steps, 6, 7, 8)
 	known := r.Known(entity)
+	r.last.entry = known
 	if known == nil {
 		// The name says where it lives: nothing has to be asked.
 		if runtime := entity.Namesake(); !runtime.IsZero() && runtime != r.self {

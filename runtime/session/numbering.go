@@ -40,12 +40,17 @@ type flowTable struct {
 	index map[flow]uint64
 	byUse []flow   // the longest unused first
 	stale []uint64 // indexes that were forgotten
+	last  flow     // that was found or defined
+	at    uint64   // its index
 }
 
 func (f *flowTable) reset() { *f = flowTable{index: map[flow]uint64{}} }
 
 // find gives the index of a defined flow, and notes its use.
 func (f *flowTable) find(x flow) (uint64, bool) {
+	if x == f.last {
+		return f.at, true
+	}
 	i, ok := f.index[x]
 	if ok && f.byUse[len(f.byUse)-1] != x {
 		for at, y := range f.byUse {
@@ -54,6 +59,9 @@ func (f *flowTable) find(x flow) (uint64, bool) {
 				break
 			}
 		}
+	}
+	if ok {
+		f.last, f.at = x, i
 	}
 	return i, ok
 }
@@ -71,11 +79,13 @@ func (f *flowTable) define(x flow, limit int) uint64 {
 	}
 	f.index[x] = i
 	f.byUse = append(f.byUse, x)
+	f.last, f.at = x, i
 	return i
 }
 
 // forget makes the next message of a flow define it anew.
 func (f *flowTable) forget(x flow) {
+	f.last = flow{}
 	if _, ok := f.index[x]; ok {
 		f.stale = append(f.stale, f.index[x])
 		delete(f.index, x)

@@ -37,11 +37,15 @@ func (t *Table) peer(url address.Address, home uint64) *peer {
 }
 
 func (t *Table) known(url address.Address) *peer {
+	if p := t.latest; p != nil && p.url == url {
+		return p
+	}
 	p := t.peers[url]
 	if p == nil {
 		p = &peer{id: t.id(), url: url}
 		t.peers[url] = p
 	}
+	t.latest = p
 	return p
 }
 
@@ -96,6 +100,7 @@ func (t *Table) forget(s *Session) {
 	}
 	if len(p.sessions) == 0 && len(p.channels) == 0 {
 		delete(t.peers, p.url)
+		t.latest = nil
 	}
 }
 

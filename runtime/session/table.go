@@ -36,6 +36,7 @@ type Table struct {
 	ids       uint64 // newest number of a peer, a session or a message
 	turns     uint64 // how often a session was given its turn to send
 	peers     map[address.Address]*peer
+	latest    *peer // of them, that was looked for last
 	sessions  map[uint64]*Session
 	relays    []*relay
 	channels  map[uint64]*carrier
@@ -72,6 +73,9 @@ func (t *Table) Actions() []Action {
 	return t.done
 }
 
+// act stands in many places, as engine.emit does.
+//
+//go:noinline
 func (t *Table) act(a Action) { t.actions = append(t.actions, a) }
 
 // Dropped is how many frames could not be used so far.
@@ -118,6 +122,9 @@ func sortByID(p []*peer) {
 	order.Sort(len(p), func(i, j int) bool { return p[i].id < p[j].id }, func(i, j int) { p[i], p[j] = p[j], p[i] })
 }
 
+// touch has the peer looked after in the next Flush. It stands in many places too.
+//
+//go:noinline
 func (t *Table) touch(p *peer) {
 	if !p.dirty {
 		p.dirty = true
