@@ -152,6 +152,10 @@ func (l *loop) relive(effect engine.Effect, last bool) {
 		if p := l.outbox.posted[e.Msg]; ok && last && p != nil {
 			p.fault = &Error{Code: Closed, To: envelope.To, Maybe: true, Err: errors.New("the process ended while it was being sent as JSON")}
 		}
+	case *engine.SessionReset, *engine.Gap:
+		if last { // it may have been told to nobody
+			l.record(e)
+		}
 	}
 }
 

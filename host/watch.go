@@ -138,7 +138,8 @@ func (w *watchers) close() {
 }
 
 // Events gives what happens from the call on, until ctx or the runtime ends; the first call gives what happened since Connect
-// as well. Whoever is 256 events behind misses some.
+// as well, and with Options.Store each Reset and Gap that the former life found at the very end: it may not have lived to tell.
+// Whoever is 256 events behind misses some.
 func (r *Runtime) Events(ctx context.Context) iter.Seq[Event] {
 	c := r.watchers.adopt()
 	return func(yield func(Event) bool) {
