@@ -163,6 +163,10 @@ func withLookup(steps []uint8) []uint8 {
 
 // post gives a message to the session with its peer.
 func (e *Engine) post(m *message, r *resolver.Route) {
+	if e.putOut(r.Peer.Domain()) {
+		e.reject(m, superseded, false)
+		return
+	}
 	n := e.node(r.Domain)
 	why := e.sessions.Post(r.Peer, sessionKey(r, m.lane), n.stub, session.Message{
 		Msg: m.msg, From: m.from, To: m.to, Size: m.size, Deadline: m.deadline,
@@ -306,7 +310,7 @@ var reasons = map[session.Outcome]string{
 	session.TooBig:           "too-big",
 	session.Reset:            "session-reset",
 	session.Closed:           "closed",
-	session.Superseded:       "superseded",
+	session.Superseded:       superseded,
 	session.PeerNoListener:   "no-listener",
 	session.PeerNotBound:     "not-bound",
 	session.PeerUnsupported:  "unsupported-payload",

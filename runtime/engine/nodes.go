@@ -119,19 +119,40 @@ func (n *node) lost(e *Engine) {
 // giveUp rejects what waits for a node that will not come back: its socket was taken over by a twin, or it refused us.
 func (n *node) giveUp(e *Engine, reason string) {
 	n.failed, n.alarmAt = "no-message-node", 0
-	if reason == "superseded" {
+	twin := reason == superseded // it may have begun from a state that holds what waits here, and deliver it
+	if twin {
 		n.failed = reason
+		e.sessions.Supersede(e.putOut)
+		for _, p := range inOrder(e.peerings) {
+			if e.putOut(p.peer.Domain()) {
+				e.hangUp(p)
+			}
+		}
 	}
 	for _, m := range append([]*message(nil), n.waiting...) {
-		e.reject(m, n.failed, m.handed != 0 || m.again)
+		e.reject(m, n.failed, twin || m.handed != 0 || m.again)
 	}
 	for _, l := range inOrder(e.lookups) {
 		if l.node == n {
 			for _, m := range append([]*message(nil), l.waiting...) {
-				e.reject(m, n.failed, false)
+				e.reject(m, n.failed, twin)
 			}
 		}
 	}
+}
+
+// superseded is why a stub failed whose socket was taken over by a twin of this runtime.
+const superseded = "superseded"
+
+// putOut says whether a twin of this runtime took its place for the peers of a domain: at that domain's node, or at our own, which
+// speaks for all.
+func (e *Engine) putOut(domain string) bool {
+	for _, n := range e.nodes {
+		if n.failed == superseded && (n.domain == domain || n.domain == e.config.Runtime.Domain()) {
+			return true
+		}
+	}
+	return false
 }
 
 // ring connects again: the pause is over, or the node did not answer the probe.

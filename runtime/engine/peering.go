@@ -60,7 +60,7 @@ func (e *Engine) offers(p *peering) bool { return e.config.Runtime.Less(p.peer) 
 func (e *Engine) wantDirect(peer address.Address) {
 	p := e.peering(peer)
 	p.sent = true
-	if p.state != apart || e.now < p.held || e.engaged >= e.numbers.Connections {
+	if p.state != apart || e.now < p.held || e.engaged >= e.numbers.Connections || e.putOut(peer.Domain()) {
 		return
 	}
 	if n := e.node(peer.Domain()); !n.live {
@@ -245,7 +245,7 @@ func (p *peering) isPast(attempt uint64) bool {
 func (e *Engine) welcome(peer address.Address) bool {
 	p := e.peerings[peer]
 	known := peer.Domain() == e.config.Runtime.Domain() || p != nil && p.sent
-	if !e.config.Direct || !known || !e.resolver.MayUse(peer.Domain()) {
+	if !e.config.Direct || !known || !e.resolver.MayUse(peer.Domain()) || e.putOut(peer.Domain()) {
 		return false
 	}
 	if p != nil && p.state != apart {

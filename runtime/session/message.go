@@ -116,14 +116,15 @@ func (s *Session) bury(m *message) {
 
 // abandon settles all that was posted, and forgets it: the session sends nothing more of it.
 func (s *Session) abandon(t *Table, o Outcome) {
+	twin := o == Superseded // it may have begun from a state that holds what waits here, and deliver it
 	for _, m := range s.outstanding {
 		m.settle(t, o, o != Legacy)
 	}
 	if s.part != nil {
-		s.part.settle(t, o, false)
+		s.part.settle(t, o, twin)
 	}
 	for _, m := range s.queue {
-		m.settle(t, o, false)
+		m.settle(t, o, twin)
 	}
 	s.outstanding, s.part, s.queue, s.queueBytes, s.old = nil, nil, nil, 0, 0
 	s.startOver(t, 0)

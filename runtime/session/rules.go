@@ -174,14 +174,26 @@ func (s *Session) nameTaken(t *Table) {
 	for len(s.resets) > 0 && s.resets[0]+60_000 <= t.now {
 		s.resets = s.resets[1:]
 	}
-	if len(s.resets) <= 5 {
-		return
+	if len(s.resets) > 5 {
+		s.supersede(t)
 	}
-	for _, m := range s.queue {
-		m.settle(t, Superseded, false)
-	}
-	s.queue, s.queueBytes = nil, 0
+}
+
+// supersede ends the session: a twin of this runtime lives.
+func (s *Session) supersede(t *Table) {
+	s.abandon(t, Superseded)
 	s.dropOpen(t)
 	s.dropBuffer(t)
 	s.over = true
+}
+
+// Supersede ends the sessions with the peers of those domains at whose nodes a twin of this runtime took its place.
+func (t *Table) Supersede(at func(domain string) bool) {
+	for _, p := range t.inOrder() {
+		if at(p.url.Domain()) {
+			for _, s := range p.sessions {
+				s.supersede(t)
+			}
+		}
+	}
 }

@@ -141,9 +141,12 @@ func (s *Session) forgetCursor(c *carrier) {
 // rewind makes the carrier carry again all that was not seen.
 func (s *Session) rewind(c *carrier) { s.cursor(c).at = s.seen }
 
-// chooseCarriers computes which carriers are in use. One that comes into use starts at what was seen.
+// chooseCarriers computes which carriers are in use: none if the session is over. One that comes into use starts at what was seen.
 func (s *Session) chooseCarriers(t *Table) {
-	use := s.peer.choose(t, s.key.Set)
+	var use carriers
+	if !s.over {
+		use = s.peer.choose(t, s.key.Set)
+	}
 	for _, c := range use {
 		if c != nil && !s.use.has(c) {
 			s.rewind(c)
