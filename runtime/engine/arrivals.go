@@ -18,7 +18,13 @@ func (h *handed) number() uint64 { return h.id }
 func (e *Engine) hand(h handed) uint64 {
 	e.ids.delivery++
 	h.id = e.ids.delivery
-	e.handed[h.id] = &h
+	if len(e.blank) == 0 {
+		e.blank = append(e.blank, new(handed))
+	}
+	x := e.blank[len(e.blank)-1]
+	e.blank = e.blank[:len(e.blank)-1]
+	*x = h
+	e.handed[h.id] = x
 	return h.id
 }
 
@@ -51,7 +57,8 @@ func (e *Engine) arrived(a *session.Arrived) {
 		// It may have moved there since.
 	}
 	l = e.lookup(entity, entity.Domain())
-	l.arrivals = append(l.arrivals, a)
+	kept := *a
+	l.arrivals = append(l.arrivals, &kept)
 	l.ask(e)
 }
 
@@ -126,6 +133,7 @@ func (e *Engine) deliveryTaken(d uint64) {
 	case h.json == 0:
 		e.sessions.Taken(h.receipt)
 	}
+	e.blank = append(e.blank, h)
 }
 
 func (e *Engine) deliveryRefused(d uint64, reason string) {

@@ -48,6 +48,7 @@ type Engine struct {
 	engaged   int      // peerings that are not apart
 	invited   []uint64 // when others asked for a peer connection, in the last minute
 	handed    map[uint64]*handed
+	blank     []*handed // to be used again
 	flights   map[flight]*aloft
 	launched  *aloft // last
 	routes    map[flow]*route

@@ -110,6 +110,9 @@ func (h *Header) Append(b []byte) ([]byte, error) {
 	if len(body) > MaxHeader {
 		return b, errors.New("frame: header too long")
 	}
+	if b == nil {
+		b = make([]byte, 0, len(body)+2)
+	}
 	return append(AppendVarint(b, uint64(len(body))), body...), nil
 }
 

@@ -48,7 +48,8 @@ func (m *message) settle(t *Table, o Outcome, maybe bool) {
 		if o == Expired {
 			o = m.session.peer.whyExpired()
 		}
-		t.act(&Settled{Msg: m.Msg, Outcome: o, Maybe: maybe})
+		t.settled = append(t.settled, Settled{Msg: m.Msg, Outcome: o, Maybe: maybe})
+		t.act(&t.settled[len(t.settled)-1])
 	}
 }
 

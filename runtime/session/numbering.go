@@ -180,8 +180,7 @@ func (s *Session) slice(t *Table, m *message) chunk {
 
 func (s *Session) dequeue() {
 	s.queueBytes -= s.queue[0].Size
-	s.queue[0] = nil
-	s.queue = s.queue[1:]
+	s.queue = drop(s.queue, 1)
 	if s.old > 0 {
 		s.old--
 	}
@@ -200,21 +199,25 @@ func (s *Session) release(t *Table, done uint64) {
 		if s.base > s.seen {
 			s.unseenCost -= c.cost()
 		}
-		*c = chunk{}
 	}
-	if rest := s.chunks[n:]; len(rest) <= n {
-		copy(s.chunks, rest) // so that their place is used again
-		clear(rest)
-		s.chunks = s.chunks[:len(rest)]
-	} else {
-		s.chunks = rest
-	}
-	for len(s.outstanding) > 0 && s.outstanding[0].end <= done {
+	s.chunks = drop(s.chunks, n)
+	for n = 0; n < len(s.outstanding) && s.outstanding[n].end <= done; n++ {
 		s.counters.acknowledged++
-		s.outstanding[0].settle(t, Delivered, false)
-		s.outstanding[0] = nil
-		s.outstanding = s.outstanding[1:]
+		s.outstanding[n].settle(t, Delivered, false)
 	}
+	s.outstanding = drop(s.outstanding, n)
+}
+
+// drop takes the first n off a list. Their places are used again when few are left.
+func drop[T any](list []T, n int) []T {
+	clear(list[:n])
+	rest := list[n:]
+	if len(rest) > n {
+		return rest
+	}
+	copy(list, rest)
+	clear(rest)
+	return list[:len(rest)]
 }
 
 // moveSeen notes that the peer has seen my numbers up to n.

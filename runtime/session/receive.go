@@ -319,10 +319,11 @@ func (s *Session) handOver(t *Table, direct bool) {
 		s.refuse(o.last, code)
 		return
 	}
-	t.act(&Arrived{
+	t.arrived = append(t.arrived, Arrived{
 		Receipt: Receipt{s.id, s.epoch, o.last}, First: s.held(o.first), Last: s.held(o.last),
 		Peer: s.peer.url, From: x.from, To: x.to, Direct: direct,
 	})
+	t.act(&t.arrived[len(t.arrived)-1])
 }
 
 // oweAgain takes up a message where a former life left it: taken, or refused.
@@ -368,7 +369,7 @@ func (s *Session) settleOwed(t *Table) {
 	if n == 0 {
 		return
 	}
-	s.owed = s.owed[n:]
+	s.owed = drop(s.owed, n)
 	// A sender that waits for its one message hears at once; a stream is acknowledged when it was taken, but not each time.
 	if len(s.owed) == 0 && s.ackMuch(t) {
 		s.ackBy(t.now)

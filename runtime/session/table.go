@@ -51,9 +51,11 @@ type Table struct {
 	done      []Action // taken before these
 
 	// Their places are used again.
-	clean  []*peer
-	runs   []*Session
-	chunks []frame.Chunk
+	clean   []*peer
+	runs    []*Session
+	chunks  []frame.Chunk
+	arrived []Arrived // actions
+	settled []Settled
 }
 
 // New makes an empty table for runtime self. wall is the wall clock, in ms since 1970, at time 0.
@@ -66,8 +68,11 @@ func New(self address.Address, wall uint64, source *random.Source, numbers Numbe
 	}
 }
 
-// Actions takes the actions since the last call. They are good until the next one.
+// Actions takes the actions since the last call. They are good until the next one, but for Transmit, Hold and Drop, which stay.
 func (t *Table) Actions() []Action {
+	if len(t.actions) == 0 {
+		t.arrived, t.settled = t.arrived[:0], t.settled[:0]
+	}
 	clear(t.done)
 	t.done, t.actions = t.actions, t.done[:0]
 	return t.done
