@@ -3,6 +3,7 @@ package world
 import (
 	"slices"
 
+	"github.com/hyroute/hyroute/runtime/address"
 	"github.com/hyroute/hyroute/runtime/engine"
 	"github.com/hyroute/hyroute/runtime/session"
 	"github.com/hyroute/hyroute/scenarios/history"
@@ -55,6 +56,10 @@ func (b *body) checkStep(now engine.Instant, events []engine.Event) {
 			if b.asked[e.Job] {
 				w.fail("explained-at-once", "%s: job %d asked for an explanation and got none", b.name, e.Job)
 			}
+		case *engine.StubChanged:
+			if e.Reason == "superseded" {
+				b.checkPutOut(e.Stub)
+			}
 		case *engine.Closing:
 			for _, msg := range b.order {
 				if !b.posts[msg].settled {
@@ -72,6 +77,23 @@ func (b *body) checkStep(now engine.Instant, events []engine.Event) {
 	}
 	if len(b.stubs) > maxStubs {
 		w.fail("bounded", "%s: %d stubs", b.name, len(b.stubs))
+	}
+}
+
+// checkPutOut asks, when a twin took the place of the body at the node of its own domain, whether anything waits to go out all the same.
+func (b *body) checkPutOut(stub uint64) {
+	domain := b.url.Domain()
+	if s := b.stubs[stub]; s == nil || s.domain != domain {
+		return
+	}
+	for _, msg := range b.order {
+		p := b.posts[msg]
+		to := p.event.To.Entity()
+		here := slices.ContainsFunc(b.endpoints, func(e *endpoint) bool { return e.address.Entity() == to })
+		if !p.settled && p.due != 0 && !here && to.Domain() == domain && p.event.To.Class() != address.Publish {
+			b.w.fail("put-out-settles", "%s: a twin took its place, and message %d to %s still waits", b.name, msg, p.event.To)
+			return
+		}
 	}
 }
 
