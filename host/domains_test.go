@@ -164,6 +164,10 @@ func TestStrangeDomain(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer bob.Close()
+	// Before that the node knows of no such runtime.
+	if err := bob.Registered(ctx); err != nil {
+		t.Fatal(err)
+	}
 	var e *Error
 	if _, err := bob.Post(Draft{To: alice.Address(), Value: 1}).Wait(ctx); !errors.As(err, &e) || e.Code != Refused || e.Maybe {
 		t.Errorf("to a domain that is not configured: %v", err)

@@ -15,8 +15,12 @@ import (
 // maxQueued is how many bytes may wait in a channel. Senders that heed Blocked never come near it.
 const maxQueued = 16 << 20
 
-// farewell is how long a stub that is closed waits for what is under way.
-const farewell = time.Second
+// A stub that is closed waits for what is under way as long as some of it arrives. What was lost at the end is sent again only after a
+// second (RFC 9260 6.3.1, RTO.Min), or after maxRTO if it was lost again.
+const (
+	stalled  = maxRTO + time.Second // so long without any progress: nobody is there
+	farewell = 10 * time.Second     // in all
+)
 
 // detached reads and writes whole messages of an open channel.
 type detached interface {
@@ -171,12 +175,22 @@ func (s *Stub) flush() {
 	if channel == nil {
 		return
 	}
-	timeout := time.NewTimer(farewell)
+	timeout, stall := time.NewTimer(farewell), time.NewTimer(stalled)
 	defer timeout.Stop()
-	channel.SetBufferedAmountLowThreshold(0)
-	for channel.BufferedAmount() > 0 {
+	defer stall.Stop()
+	least := channel.BufferedAmount()
+	for least > 0 {
+		// The next part that arrives is told, unless it did before the threshold was set.
+		channel.SetBufferedAmountLowThreshold(least - 1)
+		if waiting := channel.BufferedAmount(); waiting < least {
+			least = waiting
+			stall.Reset(stalled)
+			continue
+		}
 		select {
 		case <-s.low:
+		case <-stall.C:
+			return
 		case <-timeout.C:
 			return
 		}

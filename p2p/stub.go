@@ -53,7 +53,7 @@ type Stub struct {
 	leaving *webrtc.DataChannel // was live when Close was called
 }
 
-// Close ends the connection, once what waits in it has arrived, or after a second.
+// Close ends the connection, once what waits in it has arrived, or nothing more of it arrives for a few seconds.
 func (s *Stub) Close() {
 	s.closeOnce.Do(func() {
 		s.mu.Lock()
