@@ -220,6 +220,14 @@ func (s *side) setPace(ctx context.Context, ms int) error {
 	return nil
 }
 
+// stored says whether the page before left its whole state.
+func (s *side) stored(ctx context.Context) (yes bool, err error) {
+	if err := s.call(ctx, "stored", &yes); err != nil {
+		return false, fmt.Errorf("%s: stored: %w", s.name, err)
+	}
+	return yes, nil
+}
+
 // candidates are the kinds of the local candidates that its peer connections use; of pages only.
 func (s *side) candidates(ctx context.Context) (kinds []string, err error) {
 	if err := s.call(ctx, "candidates", &kinds); err != nil {

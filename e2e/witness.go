@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net"
 	"net/http"
@@ -27,7 +28,7 @@ type witness struct {
 
 	lock  sync.Mutex
 	lives []map[int]history.Record // of each life of the page, by number
-	ended int                      // so many of them
+	ends  []int                    // of each life that ended: so many records it told
 	more  chan struct{}            // closed with the next that comes
 }
 
@@ -65,9 +66,15 @@ func (w *witness) forgot() {
 func (w *witness) ServeHTTP(answer http.ResponseWriter, r *http.Request) {
 	answer.Header().Set("Access-Control-Allow-Origin", "*")
 	if strings.HasSuffix(r.URL.Path, "/end") {
+		told, err := io.ReadAll(r.Body)
+		count, failed := strconv.Atoi(string(told))
+		if err != nil || failed != nil {
+			http.Error(answer, "this is no end", http.StatusBadRequest)
+			return
+		}
 		w.lock.Lock()
 		defer w.lock.Unlock()
-		w.ended++
+		w.ends = append(w.ends, count)
 		close(w.more)
 		w.more = make(chan struct{})
 		return
@@ -88,13 +95,13 @@ func (w *witness) ServeHTTP(answer http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// end waits until so many lives of the page have said that they end: a document that is left may run on for a while.
+// end waits until so many lives of the page have said that they end, and what the last one told before is here.
 func (w *witness) end(ctx context.Context, lives int) error {
 	for {
 		w.lock.Lock()
-		ended, more := w.ended, w.more
+		ended, more := len(w.ends) >= lives && len(w.lives[lives-1]) >= w.ends[lives-1], w.more
 		w.lock.Unlock()
-		if ended >= lives {
+		if ended {
 			return nil
 		}
 		select {

@@ -13,6 +13,8 @@ const trace = []
 let module
 let owed = 0 // posted and not settled
 let rejections = 0
+let left = false // a page that is left may run on for a while
+addEventListener('pagehide', () => { left = true })
 
 // Whole milliseconds since this page began, on a clock that does not go back.
 const now = () => Math.round(performance.now())
@@ -70,6 +72,21 @@ function rejected(message, error) {
   log({ kind: 'settled', message, outcome: 'rejected', reason: error.code, maybe: error.maybe })
 }
 
+// stored says whether the page before left its whole state.
+async function stored() {
+  const database = await new Promise((resolve, reject) => {
+    const request = indexedDB.open('hyroute states')
+    request.onupgradeneeded = () => request.transaction.abort() // there is none
+    request.onsuccess = () => resolve(request.result)
+    request.onerror = () => reject(request.error)
+  })
+  const heads = await new Promise((resolve) => {
+    database.transaction('states').objectStore('states').getAll().onsuccess = ({ target }) => resolve(target.result)
+  })
+  database.close()
+  return heads.some((head) => head.final > 0)
+}
+
 const pause = (ms) => new Promise((done) => setTimeout(done, ms))
 
 window.end = {
@@ -89,7 +106,7 @@ window.end = {
       trace: traced ? (line) => trace.push(`${now()} ${line}\n`) : undefined,
     })
     // Behind the runtime's own act.
-    if (witness && !sudden) addEventListener('pagehide', () => navigator.sendBeacon(witness + 'end'))
+    if (witness && !sudden) addEventListener('pagehide', () => navigator.sendBeacon(witness + 'end', String(told)))
     for (const { value, outcome } of me.restored) {
       outcome.then(({ outcome }) => log({ kind: 'settled', message: value.name, outcome }), (error) => rejected(value.name, error))
     }
@@ -107,7 +124,7 @@ window.end = {
     const settled = []
     const begun = performance.now()
     const mark = Math.max(1, Math.floor(count / 100))
-    for (let sent = 0; sent < count;) {
+    for (let sent = 0; sent < count && !left;) {
       const room = most ? most - owed : count
       const due = Math.min(count, sent + room, 1 + Math.floor(((performance.now() - begun) * rate) / 1000))
       while (sent < due) {
@@ -136,6 +153,7 @@ window.end = {
   },
 
   told: () => told,
+  stored,
   closeConnections,
   candidates,
   owed: () => owed,

@@ -16,27 +16,29 @@ export interface Delivery {
  */
 export class Inbox {
   readonly #failed: (cause: unknown) => void;
+  readonly #resting: () => boolean;
   readonly #listeners: Listener[] = [];
   #queue: Delivery[] = [];
   #waiting: ((result: IteratorResult<Message, undefined>) => void)[] = [];
   #busy = false;
   #closed = false;
 
-  /** `failed` hears of listeners that threw. */
-  constructor(failed: (cause: unknown) => void) {
+  /** `failed` hears of listeners that threw. Nothing is handed over while `resting` says so. */
+  constructor(failed: (cause: unknown) => void, resting: () => boolean) {
     this.#failed = failed;
+    this.#resting = resting;
   }
 
   push(delivery: Delivery): void {
     if (this.#closed) return;
     this.#queue.push(delivery);
-    this.#drain();
+    this.drain();
   }
 
   /** Calls `listener` with each message. Returns what takes it back. */
   listen(listener: Listener): () => void {
     this.#listeners.push(listener);
-    this.#drain();
+    this.drain();
     return () => {
       const at = this.#listeners.indexOf(listener);
       if (at >= 0) this.#listeners.splice(at, 1);
@@ -47,7 +49,7 @@ export class Inbox {
   next(): Promise<IteratorResult<Message, undefined>> {
     if (this.#closed) return Promise.resolve({ done: true, value: undefined });
     const next = new Promise<IteratorResult<Message, undefined>>((resolve) => this.#waiting.push(resolve));
-    this.#drain();
+    this.drain();
     return next;
   }
 
@@ -57,10 +59,11 @@ export class Inbox {
     for (const resolve of this.#waiting.splice(0)) resolve({ done: true, value: undefined });
   }
 
-  #drain(): void {
+  /** Hands over what waits, as far as somebody takes it. */
+  drain(): void {
     if (this.#busy) return;
     this.#busy = true;
-    while (this.#queue.length > 0 && (this.#listeners.length > 0 || this.#waiting.length > 0)) {
+    while (!this.#resting() && this.#queue.length > 0 && (this.#listeners.length > 0 || this.#waiting.length > 0)) {
       const { message, taken } = this.#queue.shift()!;
       if (this.#listeners.length === 0) {
         this.#waiting.shift()!({ done: false, value: message });
@@ -70,7 +73,7 @@ export class Inbox {
           void Promise.all(pending).then(() => {
             taken();
             this.#busy = false;
-            this.#drain();
+            this.drain();
           });
           return;
         }

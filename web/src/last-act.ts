@@ -13,6 +13,9 @@ import type { Outbox, Posted, Sent } from "./outbox.ts";
 const partSize = 60_000;
 // A page that is being replaced lets go when it is gone, which takes its time on a busy machine.
 const reloadWait = 3000;
+// Firefox aborts what a page that is left was writing and what the browser has not written yet (Bugzilla: IndexedDBTransactionAbortNavigation).
+// Where the page does nothing for so many ms before it lets go, the browser has the time to write it.
+const patience = 50;
 // Two lives never start in the same tick of the clock that incarnations are made of: 16 ms.
 const tick = 16;
 
@@ -77,12 +80,14 @@ export class LastAct {
   readonly #release: () => void;
   readonly #tools: Tools;
   #runtime = "";
-  #raw: Bytes | undefined; // the state of the former life until this one's first step
+  #raw: Bytes | undefined; // what is to be stored while nothing was stepped since: before the first step, and at rest
   #rawWall = 0;
+  #stepped = false;
   #resting = false;
   #loop!: Loop;
   #outbox!: Outbox;
   #hide!: () => void;
+  #woken!: () => void;
   #end: ((error: HyrouteError) => void) | undefined;
   #lost = false;
 
@@ -153,14 +158,16 @@ export class LastAct {
 
   /** The first step is near: the state is this life's now. */
   begun(): void {
-    this.#raw = undefined;
+    this.#stepped = true;
+    if (!this.#resting) this.#raw = undefined;
   }
 
-  /** Watches the page. `hide` is to say goodbye, step all that waits, and call `save`. */
-  attach(loop: Loop, outbox: Outbox, hide: () => void, end: (error: HyrouteError) => void): void {
+  /** Watches the page. `hide` is to say goodbye, step all that waits, and call `save`; `woken`, to go on where the page lives on. */
+  attach(loop: Loop, outbox: Outbox, hide: () => void, woken: () => void, end: (error: HyrouteError) => void): void {
     this.#loop = loop;
     this.#outbox = outbox;
     this.#hide = hide;
+    this.#woken = woken;
     this.#end = end;
     globalThis.addEventListener("pageshow", this.#wake);
     globalThis.document?.addEventListener("freeze", hide);
@@ -171,16 +178,19 @@ export class LastAct {
   /** Stores the state, all at once, and ends stepping until the page comes back. */
   save(): void {
     if (this.#resting) return;
-    let [wall, bytes] = [this.#rawWall, this.#raw];
-    if (!bytes) {
+    if (!this.#raw) {
       const state = this.#loop.rest();
       if (!state) return;
-      [wall, bytes] = [Date.now(), this.#join(state.now, state.snapshot)];
+      this.#rawWall = Date.now();
+      this.#raw = this.#join(state.now, state.snapshot);
     }
     this.#resting = true;
+    this.#loop.pause(); // a machine that comes yet takes no step
+    const bytes = this.#raw;
     const parts: Bytes[] = [];
     for (let at = 0; at < bytes.length; at += partSize) parts.push(bytes.slice(at, at + partSize));
-    write(this.#database, this.#id, { life: this.#life, wall, final: parts.length }, parts, "relaxed").catch(() => undefined);
+    write(this.#database, this.#id, { life: this.#life, wall: this.#rawWall, final: parts.length }, parts, "relaxed").catch(() => undefined);
+    for (const end = performance.now() + patience; performance.now() < end; );
   }
 
   /** Lets another page have the runtime. */
@@ -200,11 +210,14 @@ export class LastAct {
     try {
       const [head] = await read(this.#database, this.#id);
       if (head && head.life !== this.#life) return this.#lose();
+      if (this.#resting) return; // it went again, and the mark stands for good
       await this.begin();
     } catch (cause) {
       return this.#lose(cause);
     }
-    if (!this.#resting) this.#loop.wake();
+    if (this.#resting) return;
+    if (this.#stepped) this.#raw = undefined;
+    this.#woken();
   };
 
   #lose(cause?: unknown): void {

@@ -37,7 +37,8 @@ export class Loop {
   readonly #queue = new Packer(maxBatch);
   #trace: Trace | undefined;
   #scheduled = false;
-  #paused = false;
+  #paused = false; // the machine is being made anew
+  #resting = false;
   #stopped = false;
   #turns = 0;
   #channel: MessageChannel | undefined;
@@ -85,24 +86,34 @@ export class Loop {
   }
 
   #ready(): boolean {
-    return this.#machine !== undefined && !this.#paused && !this.#stopped && !this.#queue.empty;
+    return this.#machine !== undefined && !this.#paused && !this.#resting && !this.#stopped && !this.#queue.empty;
   }
 
   /** Steps no more until `wake`, and gives the machine's state; undefined if there is none to be had now. */
   rest(): { snapshot: Bytes; now: number } | undefined {
     if (!this.#machine || this.#paused || this.#stopped) return undefined;
-    this.#paused = true;
+    this.#resting = true;
     try {
       return { snapshot: this.#machine.snapshot(), now: this.#time() };
     } catch (error) {
-      this.#paused = false;
+      this.#resting = false;
       this.#fault(this.#machine, undefined, error as Error);
       return undefined;
     }
   }
 
+  /** Steps no more until `wake`, whatever comes. */
+  pause(): void {
+    this.#resting = true;
+  }
+
+  /** Between `rest` or `pause` and `wake`. */
+  get resting(): boolean {
+    return this.#resting;
+  }
+
   wake(): void {
-    this.#paused = false;
+    this.#resting = false;
     this.#schedule();
   }
 
@@ -114,7 +125,7 @@ export class Loop {
   }
 
   #schedule(): void {
-    if (this.#scheduled || this.#paused || !this.#machine || this.#stopped) return;
+    if (this.#scheduled || this.#paused || this.#resting || !this.#machine || this.#stopped) return;
     this.#scheduled = true;
     if (this.#turns++ < turnsInARow) {
       queueMicrotask(() => this.#turn());

@@ -98,7 +98,7 @@ export class Runtime implements AsyncIterable<Message> {
     this.#own = this.register(parts.address);
     this.address = this.#own.address;
     globalThis.addEventListener?.("pagehide", this.#hide);
-    parts.act?.attach(this.#loop, this.#outbox, this.#hide, (error) => void this.end(error));
+    parts.act?.attach(this.#loop, this.#outbox, this.#hide, this.#woken, (error) => void this.end(error));
     globalThis.addEventListener?.("online", this.#online);
     network()?.addEventListener("change", this.#changed);
   }
@@ -130,7 +130,7 @@ export class Runtime implements AsyncIterable<Message> {
     const inbox = new Inbox((cause) => {
       this.#warn({ code: "listener", text: `a listener of ${address} threw`, cause });
       report(cause);
-    });
+    }, () => this.#loop.resting);
     if (listener) inbox.listen(listener);
     this.#inboxes.set(address, inbox);
     this.#push({ verb: "endpoint-registered", address });
@@ -210,6 +210,13 @@ export class Runtime implements AsyncIterable<Message> {
     this.#carriers.hide();
     this.#loop.hurry();
     this.#parts.act?.save();
+  };
+
+  // It lives on.
+  readonly #woken = (): void => {
+    this.#loop.wake();
+    this.#tell();
+    for (const inbox of this.#inboxes.values()) inbox.drain();
   };
 
   #ask<T>(event: (job: number) => Event): Promise<T> {
@@ -294,8 +301,8 @@ export class Runtime implements AsyncIterable<Message> {
     drop: (session, first, last) => this.#held.drop(session, first, last),
     deliver: (delivery, session, first, last, path, from, to) =>
       this.#deliver(delivery, decodeContent(this.#held.take(session, first, last)), false, from, to, path),
-    delivered: (first, count) => void this.#after.push(() => this.#outbox.delivered(first, count)),
-    release: (msg) => void this.#after.push(() => this.#outbox.release(msg)),
+    delivered: (first, count) => this.#outbox.delivered(first, count),
+    release: (msg) => this.#outbox.release(msg),
     wake: (at) => this.#loop.wakeAt(at),
     other: (effect) => this.#do(effect),
   };
@@ -305,17 +312,21 @@ export class Runtime implements AsyncIterable<Message> {
     this.#frames = frames;
     if (typeof effects === "string") for (const effect of decodeEffects(effects)) this.#do(effect);
     else unpack(effects, names, this.#performer);
-    // A listener may have the browser run other events meanwhile (Firefox does in a synchronous request): what they bring waits its turn.
+    this.#tell();
+  }
+
+  // A listener may have the browser run other events meanwhile (Firefox does in a synchronous request): what they bring waits its turn. If
+  // the page goes in one of them, the rest is not this life's any more.
+  #tell(): void {
     if (this.#calling) return;
     this.#calling = true;
-    for (const call of this.#after) {
+    for (let call; !this.#loop.resting && (call = this.#after.shift()); ) {
       try {
         call();
       } catch (cause) {
         report(cause);
       }
     }
-    this.#after = [];
     this.#calling = false;
   }
 
@@ -329,9 +340,9 @@ export class Runtime implements AsyncIterable<Message> {
       case "forward":
         return this.#forward(effect.msg, effect.stub);
       case "settle":
-        return void after.push(() => this.#outbox.settle(effect.msg, effect.outcome, effect.reason, effect.maybe));
+        return this.#outbox.settle(effect.msg, effect.outcome, effect.reason, effect.maybe);
       case "give-up-answer":
-        return void after.push(() => this.#outbox.giveUp(effect.msg));
+        return this.#outbox.giveUp(effect.msg);
       case "session-stats":
         return void this.#counted.push(effect);
       case "stats":

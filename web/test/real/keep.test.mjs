@@ -286,6 +286,50 @@ for (const cache of [true, false]) {
   });
 }
 
+test("a page that lives on after its last act hands nothing over any more, and its state is good", async () => {
+  const { a, b, addressA, addressB } = await pair();
+  await post(a, addressB, 1, 5);
+  await post(b, addressA, 1, 20);
+  await a.waitForFunction(() => trace.filter((line) => line.startsWith("deliver ")).length === 20);
+  // Firefox tells a page that it goes long before it is gone, and in the middle of a listener that waits for a synchronous request.
+  await a.evaluate(() => {
+    const note = (value) => sessionStorage.setItem("got", JSON.stringify([...JSON.parse(sessionStorage.getItem("got") ?? "[]"), value]));
+    me.on("message", (m) => {
+      note(m.value);
+      if (m.value === 5) dispatchEvent(new PageTransitionEvent("pagehide"));
+    });
+  });
+  await post(b, addressA, 21, 25);
+  await listen(b);
+  await a.reload();
+  assert.equal(await connect(a), addressA);
+  await listen(a);
+  delivered([...(await restored(a)), ...(await outcomes(b))]);
+  const all = await got(a);
+  assert.deepEqual(all, [...numbers(1, 5), ...numbers(5, 25)], "only what was being handled then comes again");
+  assert.deepEqual(await got(b), numbers(1, 5));
+  assert.deepEqual([await events(a), await events(b)], [[], []]);
+});
+
+test("a page that goes again while it comes back keeps its state", async () => {
+  const { a, b, addressA, addressB } = await pair();
+  await Promise.all([listen(a), listen(b)]);
+  await post(a, addressB, 1, 5);
+  await post(b, addressA, 1, 5);
+  delivered([...(await outcomes(a)), ...(await outcomes(b))]);
+  await a.evaluate(() => {
+    for (const name of ["pagehide", "pageshow", "pagehide"]) dispatchEvent(new PageTransitionEvent(name));
+  });
+  await a.reload();
+  assert.equal(await connect(a), addressA);
+  await listen(a);
+  await post(a, addressB, 6, 9);
+  await post(b, addressA, 6, 9);
+  delivered([...(await outcomes(a)), ...(await outcomes(b))]);
+  assert.deepEqual([await got(a), await got(b)], [numbers(1, 9), numbers(1, 9)]);
+  assert.deepEqual([await events(a), await events(b)], [[], []]);
+});
+
 test("a page that was frozen takes its mark away before it goes on", async () => {
   const { a, b, addressA, addressB } = await pair();
   await Promise.all([listen(a), listen(b)]);

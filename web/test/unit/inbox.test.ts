@@ -11,9 +11,10 @@ function message(value: unknown): Message {
 function inbox() {
   const failed: unknown[] = [];
   const taken: unknown[] = [];
-  const box = new Inbox((cause) => failed.push(cause));
+  const rest = { now: false };
+  const box = new Inbox((cause) => failed.push(cause), () => rest.now);
   const push = (value: unknown) => box.push({ message: message(value), taken: () => taken.push(value) });
-  return { box, push, taken, failed };
+  return { box, push, taken, failed, rest };
 }
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -38,6 +39,23 @@ test("a message counts as taken when the listener is through with it", async () 
   push(4);
   await turn();
   assert.deepEqual(taken, [1, 2, 3]);
+});
+
+test("at rest nothing is handed over, not even behind a listener that is slow", async () => {
+  const { box, push, taken, rest } = inbox();
+  const seen: unknown[] = [];
+  box.listen(async (m) => void seen.push(m.value));
+  push(1);
+  push(2);
+  rest.now = true;
+  await turn();
+  push(3);
+  await turn();
+  assert.deepEqual([seen, taken], [[1], [1]]);
+  rest.now = false;
+  box.drain();
+  await turn();
+  assert.deepEqual([seen, taken], [[1, 2, 3], [1, 2, 3]]);
 });
 
 test("a listener that throws or rejects has the message all the same, and is told of", async () => {
