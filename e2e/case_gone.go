@@ -24,7 +24,6 @@ const (
 type way struct {
 	leave, enter func(context.Context, *browser) error
 	kept         bool // session.md 3.5 promises that its state comes back with it
-	perhaps      bool // but not every browser stores it: one that did not must say so
 	sudden       bool // nothing that it does is known unless it waits until it is
 }
 
@@ -33,8 +32,6 @@ var (
 		leave: func(ctx context.Context, b *browser) error { return b.page.Close(ctx) },
 		enter: func(ctx context.Context, b *browser) error { return b.open(ctx) },
 		kept:  true,
-		// Firefox may end the storage of a tab that is closed at once (README, "What is promised, and when").
-		perhaps: true,
 	}
 	navigating = way{
 		leave: func(ctx context.Context, b *browser) error { return b.page.Open(ctx, "about:blank") },
@@ -125,7 +122,8 @@ func (st *stage) goneAndBack(ctx context.Context, how way) error {
 					return err
 				}
 				st.seen["stored"] = stored
-				how.kept = stored || !(how.perhaps && st.pair.a == fox)
+				// Firefox may end the storage of a page at once (README, "What is promised, and when"). Then that must be told.
+				how.kept = stored || st.pair.a != fox
 				st.wants.forgetful = !how.kept
 			}
 			if !how.kept {

@@ -13,9 +13,6 @@ import type { Outbox, Posted, Sent } from "./outbox.ts";
 const partSize = 60_000;
 // A page that is being replaced lets go when it is gone, which takes its time on a busy machine.
 const reloadWait = 3000;
-// Firefox aborts what a page that is left was writing and what the browser has not written yet (Bugzilla: IndexedDBTransactionAbortNavigation).
-// Where the page does nothing for so many ms before it lets go, the browser has the time to write it.
-const patience = 50;
 // Two lives never start in the same tick of the clock that incarnations are made of: 16 ms.
 const tick = 16;
 
@@ -190,7 +187,6 @@ export class LastAct {
     const parts: Bytes[] = [];
     for (let at = 0; at < bytes.length; at += partSize) parts.push(bytes.slice(at, at + partSize));
     write(this.#database, this.#id, { life: this.#life, wall: this.#rawWall, final: parts.length }, parts, "relaxed").catch(() => undefined);
-    for (const end = performance.now() + patience; performance.now() < end; );
   }
 
   /** Lets another page have the runtime. */
