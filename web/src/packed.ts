@@ -83,11 +83,14 @@ export class Batch {
 
   /** The frame of a step. If it is the first of a journal, `before` is what was defined before. */
   frame(now: number, before?: readonly Bytes[]): Bytes {
-    const head = new Batch();
+    head.length = 0;
     head.put(0, before ? 1 : 0, now);
     return concat([head.bytes.subarray(0, head.length), ...(before ?? []), this.bytes.subarray(0, this.length)]);
   }
 }
+
+// Where frame writes what stands before the records: a batch is dear to make.
+const head = new Batch();
 
 /** Packs events into batches. */
 export class Packer {
