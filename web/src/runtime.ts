@@ -207,9 +207,12 @@ export class Runtime implements AsyncIterable<Message> {
 
   // The page goes away or is put away.
   readonly #hide = (): void => {
-    this.#carriers.hide();
-    this.#loop.hurry();
-    this.#parts.act?.save();
+    try {
+      this.#carriers.hide();
+      this.#loop.hurry();
+    } finally {
+      this.#parts.act?.save();
+    }
   };
 
   // It lives on.
