@@ -199,8 +199,8 @@ func (s *Session) checkRTO(t *Table) {
 	// The peer may have lost the state that a short frame refers to, and a short frame can not tell which session it is of.
 	s.hello = true
 	for _, c := range s.use {
-		if c == nil {
-			continue
+		if c == nil || c.relay == nil && t.channels[c.stub] != c {
+			continue // or it is gone since carriers were chosen last
 		}
 		s.rewind(c)
 		c.flight.lost()
