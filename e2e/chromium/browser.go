@@ -122,7 +122,7 @@ func (b *Browser) NewTab(ctx context.Context, log io.Writer) (*Page, error) {
 }
 
 func (b *Browser) open(ctx context.Context, profile string, log io.Writer) (*Page, error) {
-	p := &Page{browser: b, profile: profile, log: log, told: map[string]func(string){}}
+	p := &Page{browser: b, profile: profile, log: log}
 	target, err := b.newTab(ctx, p.profile, true)
 	if err != nil {
 		return nil, err

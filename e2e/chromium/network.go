@@ -28,17 +28,16 @@ func (p *Page) Watch(ctx context.Context) (func() Traffic, error) {
 		}
 	}
 	frame := count(func(params string) { sum.Frames += frameLength(params) })
-	p.lock.Lock()
-	p.told["Network.webSocketFrameSent"], p.told["Network.webSocketFrameReceived"] = frame, frame
-	p.told["Network.webSocketCreated"] = count(func(string) { sum.Sockets++ })
-	p.told["Network.loadingFinished"] = count(func(params string) {
+	p.told.Listen("Network.webSocketFrameSent", frame)
+	p.told.Listen("Network.webSocketFrameReceived", frame)
+	p.told.Listen("Network.webSocketCreated", count(func(string) { sum.Sockets++ }))
+	p.told.Listen("Network.loadingFinished", count(func(params string) {
 		var finished struct{ EncodedDataLength float64 }
 		if json.Unmarshal([]byte(params), &finished) == nil {
 			sum.Requests++
 			sum.HTTP += int(finished.EncodedDataLength)
 		}
-	})
-	p.lock.Unlock()
+	}))
 	return func() Traffic {
 		lock.Lock()
 		defer lock.Unlock()

@@ -21,8 +21,9 @@ type Page struct {
 	session string
 	log     io.Writer
 
+	told driver.Listeners
+
 	lock  sync.Mutex
-	told  map[string]func(payload string)
 	serve driver.Server
 }
 
@@ -45,9 +46,7 @@ func (p *Page) Serve(ctx context.Context, serve driver.Server, patterns ...strin
 
 // Listen has fn called with each string that the page gives to its function window[name]. It must not wait for the page.
 func (p *Page) Listen(ctx context.Context, name string, fn func(payload string)) error {
-	p.lock.Lock()
-	p.told[name] = fn
-	p.lock.Unlock()
+	p.told.Listen(name, fn)
 	return p.call(ctx, "Runtime.addBinding", map[string]any{"name": name}, nil)
 }
 
@@ -62,9 +61,7 @@ func (p *Page) Reload(ctx context.Context) error { return p.load(ctx, "reload", 
 func (p *Page) load(ctx context.Context, what, method string, params any) error {
 	loaded := make(chan struct{})
 	var once sync.Once
-	p.lock.Lock()
-	p.told["Page.loadEventFired"] = func(string) { once.Do(func() { close(loaded) }) }
-	p.lock.Unlock()
+	p.told.Listen("Page.loadEventFired", func(string) { once.Do(func() { close(loaded) }) })
 	var result struct {
 		ErrorText string `json:"errorText"`
 	}
@@ -131,9 +128,7 @@ func (p *Page) Show(ctx context.Context) error {
 func (p *Page) Crash(ctx context.Context) error {
 	crashed := make(chan struct{})
 	var once sync.Once
-	p.lock.Lock()
-	p.told["Inspector.targetCrashed"] = func(string) { once.Do(func() { close(crashed) }) }
-	p.lock.Unlock()
+	p.told.Listen("Inspector.targetCrashed", func(string) { once.Do(func() { close(crashed) }) })
 	// Who would answer is dead by then: the event tells.
 	given, stop := context.WithCancel(ctx)
 	defer stop()
@@ -162,21 +157,12 @@ func (p *Page) event(method string, params json.RawMessage) {
 	case "Runtime.bindingCalled":
 		var called struct{ Name, Payload string }
 		if json.Unmarshal(params, &called) == nil {
-			p.tell(called.Name, called.Payload)
+			p.told.Tell(called.Name, called.Payload)
 		}
 	case "Runtime.consoleAPICalled", "Runtime.exceptionThrown":
 		fmt.Fprintln(p.log, consoleLine(method, params))
 	default:
-		p.tell(method, string(params))
-	}
-}
-
-func (p *Page) tell(name, payload string) {
-	p.lock.Lock()
-	fn := p.told[name]
-	p.lock.Unlock()
-	if fn != nil {
-		fn(payload)
+		p.told.Tell(method, string(params))
 	}
 }
 

@@ -168,7 +168,7 @@ func (b *Browser) NewPage(ctx context.Context, log io.Writer) (*Page, error) {
 	if err := b.call(ctx, "browsingContext.create", fields{"type": "window"}, &made); err != nil {
 		return nil, err
 	}
-	p := &Page{browser: b, context: made.Context, log: log, told: map[string]func(string){}}
+	p := &Page{browser: b, context: made.Context, log: log}
 	b.lock.Lock()
 	defer b.lock.Unlock()
 	b.pages[p.context] = p

@@ -21,8 +21,9 @@ type Page struct {
 	context string
 	log     io.Writer
 
+	told driver.Listeners
+
 	lock     sync.Mutex
-	told     map[string]func(payload string)
 	serve    driver.Server
 	patterns []string
 }
@@ -47,9 +48,7 @@ func (p *Page) Serve(ctx context.Context, serve driver.Server, patterns ...strin
 
 // Listen has fn called with each string that the page gives to its function window[name]. It must not wait for the page.
 func (p *Page) Listen(ctx context.Context, name string, fn func(payload string)) error {
-	p.lock.Lock()
-	p.told[name] = fn
-	p.lock.Unlock()
+	p.told.Listen(name, fn)
 	function := "(channel) => { window[" + driver.Quoted(name) + "] = channel }"
 	channel := []any{fields{"type": "channel", "value": fields{"channel": name}}}
 	err := p.browser.call(ctx, "script.addPreloadScript",
@@ -123,7 +122,7 @@ func (p *Page) event(method string, params json.RawMessage) {
 			} `json:"data"`
 		}
 		if json.Unmarshal(params, &said) == nil {
-			p.tell(said.Channel, said.Data.Value)
+			p.told.Tell(said.Channel, said.Data.Value)
 		}
 	case "log.entryAdded":
 		var entry struct {
@@ -138,15 +137,6 @@ func (p *Page) event(method string, params json.RawMessage) {
 			}
 			fmt.Fprintf(p.log, "%s: %s\n", kind, entry.Text)
 		}
-	}
-}
-
-func (p *Page) tell(name, payload string) {
-	p.lock.Lock()
-	fn := p.told[name]
-	p.lock.Unlock()
-	if fn != nil {
-		fn(payload)
 	}
 }
 
