@@ -1,6 +1,7 @@
 package world
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/hyroute/hyroute/host/machine"
@@ -199,6 +200,20 @@ var planted = map[string]func() func([]engine.Effect) []engine.Effect{
 			return []engine.Effect{e}
 		})()
 	},
+}
+
+// TestPlantedPanicIsKept has a machine that panics in the midst of its work: that is a promise broken like others.
+func TestPlantedPanicIsKept(t *testing.T) {
+	kit := plant(each(func(e engine.Effect) []engine.Effect {
+		if _, ok := e.(*engine.Deliver); ok {
+			panic("planted")
+		}
+		return []engine.Effect{e}
+	}))
+	f := Run(Generate(1), kit, nil).Failure
+	if f == nil || f.Rule != "no-panic" || !strings.HasPrefix(f.Text, "planted\n") || !strings.Contains(f.Text, "world.(*faulty).Step") {
+		t.Errorf("a machine that panics: %v", f)
+	}
 }
 
 // plantedSeeds is how many worlds a planted fault may go through unseen.

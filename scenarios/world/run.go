@@ -1,6 +1,10 @@
 package world
 
 import (
+	"fmt"
+	"runtime"
+	"strings"
+
 	"github.com/hyroute/hyroute/host/machine"
 	"github.com/hyroute/hyroute/runtime/engine"
 	"github.com/hyroute/hyroute/scenarios/history"
@@ -55,6 +59,7 @@ func runChosen(p *Plan, kit Kit, c *chooser) *Failure {
 }
 
 func (w *World) run() {
+	defer w.panicked()
 	for i, b := range w.bodies {
 		w.at(w.now+uint64(i*37), b.start)
 	}
@@ -72,6 +77,24 @@ func (w *World) run() {
 	w.play(w.now + 1000)
 	w.checkEnd()
 	w.closeAll()
+}
+
+// panicked makes a panic, of a machine or of the world itself, a promise that this plan breaks, so that it is shrunk and kept like others.
+func (w *World) panicked() {
+	cause := recover()
+	if cause == nil {
+		return
+	}
+	var where strings.Builder
+	var callers [12]uintptr
+	for frames := runtime.CallersFrames(callers[:runtime.Callers(3, callers[:])]); ; {
+		f, more := frames.Next()
+		fmt.Fprintf(&where, "\n%s:%d", f.Function, f.Line)
+		if !more {
+			break
+		}
+	}
+	w.failure = &Failure{"no-panic", w.now, fmt.Sprint(cause) + where.String()}
 }
 
 func (w *World) result() Result {
