@@ -31,7 +31,7 @@ type settings struct {
 	hyroute, web, folder string // paths: the command, the built web package, and the bench's own folder
 	subjects, parts      string // lists
 	rounds               int
-	blast                time.Duration
+	warm, blast          time.Duration
 	trips                int
 	out                  string
 }
@@ -47,6 +47,7 @@ func main() {
 	flag.StringVar(&s.subjects, "subjects", "", "who is measured: names with commas between, or one of "+strings.Join(groupNames(), ", "))
 	flag.StringVar(&s.parts, "parts", "", "what is measured: all, or of "+strings.Join(partNames(), ", "))
 	flag.IntVar(&s.rounds, "rounds", 0, "how often each is measured")
+	flag.DurationVar(&s.warm, "warm", 3*time.Second, "how long messages are sent before, until engines have compiled what is hot")
 	flag.DurationVar(&s.blast, "blast", 1300*time.Millisecond, "how long messages are sent for a rate")
 	flag.IntVar(&s.trips, "trips", 20_000, "round trips in a row, timed as one")
 	flag.StringVar(&s.out, "out", "", "the file that results are appended to, a line each (default: one in the folder's results/)")

@@ -65,7 +65,7 @@ func (b *bench) rtt(ctx context.Context, s subject) (results []result, err error
 // speed: as many messages as go, one way, by size.
 func (b *bench) speed(ctx context.Context, s subject) (results []result, err error) {
 	err = b.talking(ctx, s, func(p *pair) error {
-		if _, err := p.blast(ctx, 1024, b.settings.blast/4); err != nil { // to warm up
+		if _, err := p.blast(ctx, sizes[0], b.settings.warm); err != nil {
 			return err
 		}
 		for _, size := range sizes {
