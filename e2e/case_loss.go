@@ -41,10 +41,30 @@ func loss(ctx context.Context, st *stage) error {
 		}
 		return nil
 	})
+	lost := map[string]int{}
+	// vanished is an error unless packets have vanished at both ends since it was asked last.
+	vanished := func(percent int) error {
+		for _, e := range st.network.Ends() {
+			n, err := e.Dropped()
+			if err != nil {
+				return err
+			}
+			if n == lost[e.Name] {
+				return fmt.Errorf("no packet vanished on its way to %s, of which %d %% should", e.Name, percent)
+			}
+			lost[e.Name] = n
+		}
+		return nil
+	}
 	err = st.streams(ctx, p, patience, func(ctx context.Context, passed func(float64) error) error {
 		for i, percent := range percents {
 			if err := passed(float64(i) / float64(len(percents))); err != nil {
 				return err
+			}
+			if i > 0 {
+				if err := vanished(percents[i-1]); err != nil {
+					return err
+				}
 			}
 			st.note("it loses %d %%", percent)
 			begun = append(begun, st.since())
