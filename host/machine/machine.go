@@ -6,8 +6,8 @@ import "github.com/hyroute/hyroute/runtime/engine"
 
 // Machine decides what a body does. It is used by one goroutine at a time.
 type Machine interface {
-	// Step tells the machine what happened and returns what the body must now do, in order; the
-	// slice is used again by the next Step. An error that is a *TrapError means that these events were left out: the machine
+	// Step tells the machine what happened and returns what the body must now do, in order. The
+	// effects are good until the next Step. An error that is a *TrapError means that these events were left out: the machine
 	// has been set up again as it was before them, and goes on. Any other error is final.
 	Step(now engine.Instant, events ...engine.Event) ([]engine.Effect, error)
 

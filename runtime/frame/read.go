@@ -15,32 +15,41 @@ var (
 
 // Read reads a header from head, its length field included; payload is how many bytes follow it in the frame. A header
 // that can not be read whole, with unknown flags, or with lengths that do not fit the payload, is an error.
-func Read(head []byte, payload int) (Header, error) {
-	if n := HeadSize(head); n == 0 || n != len(head) {
-		return Header{}, errShort
-	}
-	if payload < 0 {
-		return Header{}, errPayload
-	}
-	_, n := Varint(head)
-	r := reader{b: head[n:]}
-	h, err := r.header(payload)
-	if r.wrong != nil {
-		return Header{}, r.wrong
-	}
-	if err != nil {
+func Read(head []byte, payload int) (h Header, err error) {
+	if err = h.Read(head, payload); err != nil {
 		return Header{}, err
-	}
-	if len(r.b) > 0 {
-		return Header{}, errLong
 	}
 	return h, nil
 }
 
-// reader takes values from the front of b; after the first that is not whole or out of range, wrong is set and all values
-// are zero.
+// Read is the same into h, whose Chunks are used again. After an error h holds nothing of use.
+func (h *Header) Read(head []byte, payload int) error {
+	*h = Header{Chunks: h.Chunks[:0]}
+	if n := HeadSize(head); n == 0 || n != len(head) {
+		return errShort
+	}
+	if payload < 0 {
+		return errPayload
+	}
+	_, n := Varint(head)
+	r := reader{b: head, at: n}
+	err := r.header(h, payload)
+	switch {
+	case r.wrong != nil:
+		return r.wrong
+	case err != nil:
+		return err
+	case r.at < len(r.b):
+		return errLong
+	}
+	return nil
+}
+
+// reader takes values from b; after the first that is not whole or out of range, wrong is set and all values
+// are zero. It counts where it is, for to cut b would be to write a pointer with each value, which is dear while the collector is at work.
 type reader struct {
 	b     []byte
+	at    int
 	wrong error
 }
 
@@ -48,26 +57,29 @@ func (r *reader) fail(why error) {
 	if r.wrong == nil {
 		r.wrong = why
 	}
-	r.b = nil
+	r.at = len(r.b)
 }
 
 func (r *reader) take(n int) []byte {
-	if len(r.b) < n {
+	if len(r.b)-r.at < n {
 		r.fail(errShort)
 	}
 	if r.wrong != nil {
 		return nil
 	}
-	b := r.b[:n]
-	r.b = r.b[n:]
+	b := r.b[r.at : r.at+n]
+	r.at += n
 	return b
 }
 
 func (r *reader) u8() byte {
-	if b := r.take(1); b != nil {
-		return b[0]
+	if r.at >= len(r.b) {
+		r.fail(errShort)
+		return 0
 	}
-	return 0
+	c := r.b[r.at]
+	r.at++
+	return c
 }
 
 func (r *reader) u32() uint32 {
@@ -85,12 +97,16 @@ func (r *reader) u64() uint64 {
 }
 
 func (r *reader) varint() uint64 {
-	v, n := Varint(r.b)
+	if r.at < len(r.b) && r.b[r.at] < 1<<6 {
+		r.at++
+		return uint64(r.b[r.at-1])
+	}
+	v, n := Varint(r.b[r.at:])
 	if n == 0 {
 		r.fail(errShort)
 		return 0
 	}
-	r.take(n)
+	r.at += n
 	return v
 }
 
@@ -103,10 +119,10 @@ func (r *reader) string(limit int) string {
 	return string(r.take(int(n)))
 }
 
-func (r *reader) header(payload int) (h Header, err error) {
+func (r *reader) header(h *Header, payload int) error {
 	flags := r.u8()
 	if flags&0xc0 != flagVersion || flags&1 != 0 || flags&flagRun != 0 && flags&flagChunk == 0 {
-		return h, errFlags
+		return errFlags
 	}
 	if h.Long = flags&flagLong != 0; h.Long {
 		h.Hello = r.hello()
@@ -116,7 +132,7 @@ func (r *reader) header(payload int) (h Header, err error) {
 	h.Done = r.varint()
 	h.Seen = h.Done + r.varint()
 	if h.Seen > MaxVarint {
-		return h, errNumber
+		return errNumber
 	}
 	if flags&flagPing != 0 {
 		if h.Ping = r.u32(); h.Ping == 0 {
@@ -129,9 +145,9 @@ func (r *reader) header(payload int) (h Header, err error) {
 		}
 	}
 	if flags&flagChunk != 0 {
-		err = r.chunks(&h, flags&flagRun != 0, payload)
+		return r.chunks(h, flags&flagRun != 0, payload)
 	}
-	return h, err
+	return nil
 }
 
 func (r *reader) hello() (h Hello) {
@@ -156,6 +172,14 @@ func (r *reader) hello() (h Hello) {
 	return h
 }
 
+// clear makes c the zero Chunk. Its strings are rarely set, and to write them anyhow costs more than to look.
+func (c *Chunk) clear() {
+	if c.From != "" || c.To != "" {
+		c.From, c.To = "", ""
+	}
+	c.Flags, c.Flow, c.Inc, c.Number, c.Code, c.Length = 0, 0, 0, 0, 0, 0
+}
+
 func (r *reader) chunks(h *Header, run bool, payload int) error {
 	h.First = r.varint()
 	count := uint64(1)
@@ -163,16 +187,21 @@ func (r *reader) chunks(h *Header, run bool, payload int) error {
 		count = r.varint()
 	}
 	// A descriptor takes at least one byte.
-	if count == 0 || count > uint64(len(r.b)) {
+	if count == 0 || count > uint64(len(r.b)-r.at) {
 		return errShort
 	}
 	if h.First == 0 || h.First > MaxVarint-count {
 		return errNumber
 	}
-	h.Chunks = make([]Chunk, 0, count)
+	if uint64(cap(h.Chunks)) < count {
+		h.Chunks = make([]Chunk, count)
+	}
+	h.Chunks = h.Chunks[:count]
 	left := payload
-	for range count {
-		c := Chunk{Flags: ChunkFlags(r.u8())}
+	for i := range h.Chunks {
+		c := &h.Chunks[i]
+		c.clear()
+		c.Flags = ChunkFlags(r.u8())
 		if !c.Flags.valid() {
 			return errFlags
 		}
@@ -197,7 +226,6 @@ func (r *reader) chunks(h *Header, run bool, payload int) error {
 			c.Length = int(size)
 			left -= c.Length
 		}
-		h.Chunks = append(h.Chunks, c)
 	}
 	if left != 0 {
 		return errPayload

@@ -105,15 +105,20 @@ func (h *Header) Append(b []byte) ([]byte, error) {
 	if !h.inRange() {
 		return b, errNumber
 	}
-	var space [256]byte
-	body := h.appendBody(space[:0])
-	if len(body) > MaxHeader {
-		return b, errors.New("frame: header too long")
+	start := len(b)
+	b = h.appendBody(append(b, 0))
+	size := len(b) - start - 1
+	switch {
+	case size > MaxHeader:
+		return b[:start], errors.New("frame: header too long")
+	case size < 1<<6:
+		b[start] = byte(size)
+	default: // its length takes two bytes
+		b = append(b, 0)
+		copy(b[start+2:], b[start+1:])
+		AppendVarint(b[:start], uint64(size))
 	}
-	if b == nil {
-		b = make([]byte, 0, len(body)+2)
-	}
-	return append(AppendVarint(b, uint64(len(body))), body...), nil
+	return b, nil
 }
 
 // inRange says whether Read takes the numbers of h.

@@ -77,6 +77,57 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
+// usedHeader has something in every place.
+func usedHeader() Header {
+	all := Chunk{Flags: Def, Flow: 1, From: "from", To: "to", Inc: 2, Number: 3, Code: 4, Length: 5}
+	return Header{
+		Long: true, Tag: 6, Hello: Hello{Src: 7, Continues: []Continue{{8, 9}}, Lane: "lane"}, Done: 10, Seen: 11, Ping: 12, Pong: 13, First: 14,
+		Chunks: []Chunk{all, all, all, all, all, all},
+	}
+}
+
+func alike(a, b *Header) bool {
+	x, y := *a, *b
+	if len(x.Chunks) == 0 && len(y.Chunks) == 0 {
+		x.Chunks, y.Chunks = nil, nil
+	}
+	return reflect.DeepEqual(x, y)
+}
+
+func TestReadOverAnotherHeader(t *testing.T) {
+	for _, test := range headers {
+		h := usedHeader()
+		if err := h.Read(bytesOf(t, test.hex), test.payload); err != nil || !alike(&h, &test.header) {
+			t.Errorf("%s: read %+v, %v, want %+v", test.name, h, err, test.header)
+		}
+	}
+}
+
+func TestShortFramesAreReadAndWrittenWithoutAllocation(t *testing.T) {
+	want := Header{Tag: 1, Done: 70, Seen: 90, First: 5}
+	for range 100 {
+		want.Chunks = append(want.Chunks, Chunk{Flags: Begin | End, Flow: 2, Length: 200})
+	}
+	var h Header
+	var b []byte
+	round := func() {
+		var err error
+		if b, err = want.Append(b[:0]); err != nil {
+			t.Fatal(err)
+		}
+		if err := h.Read(b, 20_000); err != nil {
+			t.Fatal(err)
+		}
+	}
+	round()
+	if n := testing.AllocsPerRun(100, round); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+	if !alike(&h, &want) {
+		t.Errorf("read %+v", h)
+	}
+}
+
 func TestReadRefuses(t *testing.T) {
 	for _, test := range []struct {
 		name    string
@@ -197,8 +248,15 @@ func FuzzHeader(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte, payload int) {
 		h, err := Read(b, payload)
+		used := usedHeader()
+		if fault := used.Read(b, payload); fault != err {
+			t.Fatalf("%x is read with %v, and over another header with %v", b, err, fault)
+		}
 		if err != nil {
 			return
+		}
+		if !alike(&used, &h) {
+			t.Fatalf("%x is %+v, and over another header %+v", b, h, used)
 		}
 		again, err := h.Append(nil)
 		if err != nil {

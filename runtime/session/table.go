@@ -45,8 +45,9 @@ type Table struct {
 	parked    []*peer // had all that a carrier gets in one Step
 	wakes     agenda.Agenda[*peer]
 	deadlines agenda.Agenda[*message]
-	asked     uint64 // the wake told last; 0: none
-	dropped   uint64 // frames that could not be used
+	asked     uint64       // the wake told last; 0: none
+	header    frame.Header // of the frame that came in last
+	dropped   uint64       // frames that could not be used
 	actions   []Action
 	done      []Action // taken before these
 
@@ -174,18 +175,18 @@ func (t *Table) FrameReceived(stub, handle, number uint64, head []byte, size int
 		t.dropped++
 		return
 	}
-	h, err := frame.Read(head, size)
-	if err != nil {
+	h := &t.header
+	if h.Read(head, size) != nil {
 		t.dropped++
 		return
 	}
 	t.touch(p)
-	s := p.sessionOf(t, &h)
+	s := p.sessionOf(t, h)
 	if s == nil {
 		t.dropped++
 		return
 	}
-	s.receive(t, c, &h, number, size)
+	s.receive(t, c, h, number, size)
 }
 
 // source is the peer and the carrier that a frame came by.
