@@ -37,7 +37,7 @@ type walk struct {
 func (w *walk) numbers() Numbers {
 	n := DefaultNumbers()
 	if w.small {
-		n.Window, n.Chunk, n.Frame, n.Turn = 20_000, 1000, 4<<10, 6000
+		n.Window, n.Chunk, n.Whole, n.Frame, n.Turn = 20_000, 1000, 2500, 4<<10, 6000
 		n.QueueLength, n.QueueBytes, n.Largest, n.Flows = 12, 100_000, 100_000, 3
 	}
 	return n

@@ -112,13 +112,13 @@ func (s *Session) roomToNumber(t *Table) bool {
 	return s.unseenCost <= window && (s.undoneCost <= window || s.part != nil && len(s.outstanding) == 0)
 }
 
-// numberNext numbers the next chunk, if there is one, the windows allow it, and its description and payload take no more than room.
-func (s *Session) numberNext(t *Table, room int) bool {
+// numberNext numbers the next chunk, if there is one, the windows allow it, and its description and payload take no more than room,
+// which is what is left of the full room of a frame.
+func (s *Session) numberNext(t *Table, room, full int) bool {
 	var c chunk
 	switch {
 	case s.part != nil:
-		c = s.slice(t, s.part)
-		if c.length+8 > room || !s.roomToNumber(t) {
+		if !s.roomToNumber(t) || !s.slice(t, &c, s.part, room-8, full-8) {
 			return false
 		}
 	case len(s.controls) > 0:
@@ -146,10 +146,8 @@ func (s *Session) numberNext(t *Table, room int) bool {
 			s.number(t, c)
 			return true
 		}
-		c = s.slice(t, m)
-		c.flags |= frame.Begin
-		c.flow = i
-		if c.length+12 > room {
+		c = chunk{flags: frame.Begin, flow: i}
+		if !s.slice(t, &c, m, room-12, full-12) {
 			return false
 		}
 		s.dequeue()
@@ -169,13 +167,23 @@ func (s *Session) numberNext(t *Table, room int) bool {
 	return true
 }
 
-// slice is the next chunk of m.
-func (s *Session) slice(t *Table, m *message) chunk {
-	c := chunk{message: m, offset: m.sent, length: min(t.numbers.Chunk, m.Size-m.sent)}
-	if m.sent+c.length == m.Size {
+// slice makes c the next chunk of m, if it goes into this frame. What is cut has to be put together by its receiver, which is one more
+// copy: so what fits into one frame goes whole, with the next frame if only a little is left of this one.
+func (s *Session) slice(t *Table, c *chunk, m *message, room, full int) bool {
+	length := m.Size - m.sent
+	if whole := t.numbers.Whole; m.sent > 0 || length > min(whole, room) {
+		if m.sent == 0 && length <= min(whole, full) && 2*room < full {
+			return false
+		}
+		if length = min(length, t.numbers.Chunk); length > room {
+			return false
+		}
+	}
+	c.message, c.offset, c.length = m, m.sent, length
+	if m.sent+length == m.Size {
 		c.flags |= frame.End
 	}
-	return c
+	return true
 }
 
 func (s *Session) dequeue() {

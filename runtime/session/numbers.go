@@ -24,7 +24,8 @@ type Numbers struct {
 	Forget       uint64 // an idle session that owes nothing is forgotten
 	Probe        int    // size of the large PING
 	Window       int    // cost of what may be unseen
-	Chunk        int    // payload of a chunk
+	Chunk        int    // payload of a chunk of a message that is cut
+	Whole        int    // and at most of one that is a whole message: with any header it fits a LargeFrame
 	Frame        int    // size of a frame that carries a run of chunks, on a slow carrier
 	LargeFrame   int    // and on a fast one
 	Turn         int    // bytes given to one carrier in one Step at most; a quarter of it at first
@@ -48,7 +49,7 @@ func DefaultNumbers() Numbers {
 		MinRTO: 1000, MaxRTO: 8000, FullPause: 50,
 		Ping: 700, Lease: 1500, Condemn: 4000, CondemnPings: 3, MaxHold: 60_000, Forgive: 60_000, Abandon: 15_000,
 		Together: 10_000, Idle: 3000, LateWake: 2000, LongAnswer: 100, Forget: 24 * 3600_000,
-		Probe: 16 << 10, Window: 1 << 20, Chunk: 16_000, Frame: 16 << 10, LargeFrame: 60 << 10, Turn: 128 << 10,
+		Probe: 16 << 10, Window: 1 << 20, Chunk: 16_000, Whole: 60_000, Frame: 16 << 10, LargeFrame: 60 << 10, Turn: 128 << 10,
 		FirstFlight: 48 << 10, LeastFlight: 32 << 10, MostFlight: 768 << 10, Standing: 100, Rebase: 10_000, Largest: 16 << 20,
 		QueueBytes: 4 << 20, QueueLength: 4096, Flows: 64, Sessions: 10_000, Channels: 2,
 	}

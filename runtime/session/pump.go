@@ -70,8 +70,9 @@ func (s *Session) sendRun(t *Table, c *carrier) bool {
 	if h.Long {
 		room -= 32 + len(s.key.Lane) + 16*len(s.continues)
 	}
+	full := room
 	for n := first; ; n++ {
-		if n >= s.next && !s.numberNext(t, room) {
+		if n >= s.next && !s.numberNext(t, room, full) {
 			break
 		}
 		k := &s.chunks[n-s.base-1]

@@ -10,6 +10,9 @@ import type * as Peers from "./peer.ts";
 import type { PeerStub } from "./peer-stub.ts";
 import type { Signalling } from "./signalling.ts";
 
+// As large as one that the machine makes.
+const usualFrame = 60 * 1024 + 64;
+
 const loadPeer = () => import("./peer.ts");
 
 /** What the carriers need. */
@@ -100,6 +103,7 @@ export class Carriers {
   #iceServers: unknown[] = [];
   #partings: Promise<unknown> | undefined;
   #frames = 0;
+  #frame: Bytes = new Uint8Array(0);
 
   constructor(options: CarrierOptions) {
     this.#options = options;
@@ -128,9 +132,12 @@ export class Carriers {
     const at = prefix.length + head.length + pad;
     let size = at;
     for (let i = 2; i < parts.length; i += 3) size += parts[i]!;
-    const bytes = new Uint8Array(size);
+    // A frame is copied when it is sent, so all are made in one place: memory that was just used costs less than new one.
+    if (size > this.#frame.length) this.#frame = new Uint8Array(Math.max(size, usualFrame));
+    const bytes = this.#frame.subarray(0, size);
     bytes.set(prefix);
     bytes.set(head, prefix.length);
+    bytes.fill(0, at - pad, at);
     if (parts.length > 0) this.#options.fill(parts, handle > 0 ? "relay" : "direct", bytes, at);
     if (handle > 0) this.node(stub)?.send(bytes);
     else this.#peers.get(stub)?.stub?.send(bytes);

@@ -1,4 +1,4 @@
-import { fromUtf8, utf8, type Bytes } from "./bytes.ts";
+import { concat, fromUtf8, utf8, type Bytes } from "./bytes.ts";
 import { HyrouteError } from "./errors.ts";
 import { readVarint, varint } from "./frame.ts";
 
@@ -28,6 +28,8 @@ const formText = 1;
 const formJson = 2;
 const request = 4;
 const response = 8;
+// Two bytes and two varints.
+const maxHead = 18;
 
 /** Writes a content, in two parts. Throws `unsupported-payload` for what is neither text, bytes nor JSON. */
 export function encodeContent(content: Content): [head: number[], body: Uint8Array] {
@@ -39,8 +41,9 @@ export function encodeContent(content: Content): [head: number[], body: Uint8Arr
   return [head, body];
 }
 
-/** Reads a content; undefined if it is none. Bytes are a copy of their own. */
-export function decodeContent(bytes: Bytes): Content | undefined {
+/** Reads a content, of which `more` may follow the first part; undefined if it is none. Bytes are a copy, the only one that is made. */
+export function decodeContent(bytes: Bytes, more: Bytes[] = []): Content | undefined {
+  if (bytes.length < maxHead && more.length > 0) bytes = concat([bytes, ...more.splice(0)]);
   const flags = bytes[0];
   const type = types[bytes[1] ?? -1];
   if (flags === undefined || type === undefined || flags > 15 || (flags & 3) === 3 || (flags & 12) === 12) return undefined;
@@ -56,9 +59,10 @@ export function decodeContent(bytes: Bytes): Content | undefined {
     if (!code) return undefined;
     [content.code, at] = code;
   }
-  const body = bytes.subarray(at);
+  const start = bytes.subarray(at);
+  const body = more.length > 0 ? concat([start, ...more]) : start;
   if ((flags & 3) === formBytes) {
-    content.value = body.slice();
+    content.value = body === start ? body.slice() : body;
     return content;
   }
   const text = fromUtf8(body);

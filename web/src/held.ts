@@ -1,4 +1,4 @@
-import { concat, type Bytes } from "./bytes.ts";
+import type { Bytes } from "./bytes.ts";
 
 // Chunks that came in one frame: number n, from first to last, is the bytes from at[n - base] to at[n - base + 1].
 interface Run {
@@ -44,14 +44,14 @@ export class Held {
     else this.#sessions.delete(session);
   }
 
-  /** The content of the message that these chunks are, which are forgotten here. */
-  take(session: number, first: number, last: number): Bytes {
+  /** These chunks, which are forgotten here: the content of a message. They share memory with their frames. */
+  take(session: number, first: number, last: number): Bytes[] {
     const parts: Bytes[] = [];
     for (const { first: from, last: to, base, payload, at } of this.#sessions.get(session) ?? []) {
       if (from > last) break;
       for (let n = Math.max(first, from); n <= Math.min(last, to); n++) parts.push(payload.subarray(at[n - base], at[n - base + 1]));
     }
     this.drop(session, first, last);
-    return parts.length === 1 ? parts[0]! : concat(parts);
+    return parts;
   }
 }

@@ -302,8 +302,10 @@ export class Runtime implements AsyncIterable<Message> {
     transmit: (stub, handle, pad, head, parts) => this.#carriers.transmit(stub, handle, pad, head, parts),
     hold: (session, first, frame, offset, lengths) => this.#held.keep(session, first, this.#frames.get(frame)!, offset, lengths),
     drop: (session, first, last) => this.#held.drop(session, first, last),
-    deliver: (delivery, session, first, last, path, from, to) =>
-      this.#deliver(delivery, decodeContent(this.#held.take(session, first, last)), false, from, to, path),
+    deliver: (delivery, session, first, last, path, from, to) => {
+      const [start, ...more] = this.#held.take(session, first, last);
+      this.#deliver(delivery, start && decodeContent(start, more), false, from, to, path);
+    },
     delivered: (first, count) => this.#outbox.delivered(first, count),
     release: (msg) => this.#outbox.release(msg),
     wake: (at) => this.#loop.wakeAt(at),

@@ -54,6 +54,20 @@ test("bytes are a copy that shares no memory", () => {
   assert.equal(value.buffer.byteLength, 3);
 });
 
+test("a content is the same however it was cut", () => {
+  const bytes = Uint8Array.from({ length: 40 }, (_, i) => i * 5);
+  for (const content of [{ value: bytes, type: "read", id: 2 ** 40 }, { value: "grüße 🙂", type: "response", id: 70, code: 200 }] as Content[]) {
+    const whole = encodeContent(content);
+    for (let a = 0; a <= whole.length; a++) {
+      for (let b = a; b <= whole.length; b++) {
+        const back = decodeContent(whole.slice(0, a), [whole.slice(a, b), whole.slice(b)])!;
+        assert.deepEqual(back, content);
+        if (back.value instanceof Uint8Array) assert.equal(back.value.buffer.byteLength, bytes.length);
+      }
+    }
+  }
+});
+
 test("what JSON can not hold is refused", () => {
   const loop: { self?: unknown } = {};
   loop.self = loop;
