@@ -8,26 +8,27 @@ import (
 	"github.com/hyroute/hyroute/runtime/frame"
 )
 
-// BenchmarkRelay is the whole way of a 200 B session frame through the node, on real sockets of one machine. The two clients
+// BenchmarkRelay is the whole way of a session frame through the node, on real sockets of one machine. The two clients
 // take their part of the time and of the allocations.
 func BenchmarkRelay(b *testing.B) {
 	for _, flight := range []struct {
 		name   string
 		frames int // on their way at once
-	}{{"one", 1}, {"32", 32}, {"256", 256}} {
+		size   int
+	}{{"one", 1, 200}, {"32", 32, 200}, {"256", 256, 200}, {"8 of 48 KiB", 8, 48 << 10}} {
 		b.Run(flight.name, func(b *testing.B) {
 			w := newWorld(b, nil)
 			from, to := w.enter(), w.enter()
 			from.name(1, to.url)
-			envelope := append(frame.AppendForward(nil, 1), make([]byte, 200)...)
+			envelope := append(frame.AppendForward(nil, 1), make([]byte, flight.size)...)
 			ctx := context.Background()
 			room := make(chan struct{}, flight.frames)
 			done := make(chan error, 1)
-			b.SetBytes(200)
+			b.SetBytes(int64(flight.size))
 			b.ReportAllocs()
 			b.ResetTimer()
 			go func() {
-				into := make([]byte, 512)
+				into := make([]byte, max(512, flight.size/4))
 				for got := -1; got < b.N; got++ { // the first is the NAME
 					_, r, err := to.conn.Reader(ctx)
 					for err == nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -39,7 +40,10 @@ const (
 const (
 	inKept    = 16 << 10 // memory that a client keeps for what it reads
 	inAtFirst = 1 << 10
+	inLarge   = 68 << 10 // memory for what is larger, up to any FORWARD, which clients lend from each other
 )
+
+var large = sync.Pool{New: func() any { return new([inLarge]byte) }}
 
 // A client is one socket. One goroutine reads it and does what it asks for; another one writes.
 type client struct {
@@ -57,6 +61,8 @@ type client struct {
 
 	// Only the reading goroutine touches the following.
 	in     []byte
+	own    []byte         // memory for in
+	lent   *[inLarge]byte // where in is, if that is not enough
 	out    []byte
 	names  []*seat // by handle
 	errors int
@@ -166,19 +172,24 @@ func (c *client) read() error {
 	}
 }
 
-// receive reads one message into c.in.
+// receive reads one message into c.in. While it waits for one it holds little memory, however large the last one was.
 func (c *client) receive() (websocket.MessageType, error) {
+	much := len(c.in) > inKept // so the next one may be as well
+	c.giveBack()
 	kind, r, err := c.conn.Reader(context.Background())
 	if err != nil {
 		return 0, err
 	}
-	if cap(c.in) > inKept || c.in == nil {
-		c.in = make([]byte, 0, inAtFirst)
+	if much {
+		c.lend()
 	}
-	c.in = c.in[:0]
 	for {
 		if len(c.in) == cap(c.in) {
-			c.in = append(c.in, 0)[:len(c.in)]
+			if cap(c.in) >= inKept && c.lent == nil {
+				c.lend()
+			} else {
+				c.in = slices.Grow(c.in, 3*len(c.in))
+			}
 		}
 		n, err := r.Read(c.in[len(c.in):cap(c.in)])
 		c.in = c.in[:len(c.in)+n]
@@ -189,6 +200,24 @@ func (c *client) receive() (websocket.MessageType, error) {
 			return 0, err
 		}
 	}
+}
+
+// lend moves c.in to memory that is lent.
+func (c *client) lend() {
+	c.own, c.lent = c.in, large.Get().(*[inLarge]byte)
+	c.in = append(c.lent[:0], c.in...)
+}
+
+// giveBack ends the use of c.in.
+func (c *client) giveBack() {
+	if c.lent != nil {
+		large.Put(c.lent)
+		c.in, c.lent = c.own, nil
+	}
+	if c.in == nil {
+		c.in = make([]byte, 0, inAtFirst)
+	}
+	c.in = c.in[:0]
 }
 
 // write writes what comes into the queue until the queue ends, and pings a client that is silent.

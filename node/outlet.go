@@ -18,6 +18,7 @@ type outlet struct {
 	mu      sync.Mutex
 	corked  bool
 	waiting []byte
+	pieces  net.Buffers
 }
 
 const (
@@ -51,13 +52,16 @@ func (o *outlet) Write(b []byte) (int, error) {
 	if !o.corked {
 		return o.write(b)
 	}
-	if len(o.waiting)+len(b) > outletFull || len(b) >= outletLarge {
+	if len(b) >= outletLarge {
+		if err := o.flushWith(b); err != nil {
+			return 0, err
+		}
+		return len(b), nil
+	}
+	if len(o.waiting)+len(b) > outletFull {
 		if err := o.flush(); err != nil {
 			return 0, err
 		}
-	}
-	if len(b) >= outletLarge {
-		return o.write(b)
 	}
 	o.waiting = append(o.waiting, b...)
 	return len(b), nil
@@ -75,6 +79,23 @@ func (o *outlet) flush() error {
 		return nil
 	}
 	_, err := o.write(o.waiting)
+	o.waiting = o.waiting[:0]
+	return err
+}
+
+// flushWith writes what waits and b behind it, in one system call where the connection can (writev).
+func (o *outlet) flushWith(b []byte) error {
+	if len(o.waiting) == 0 {
+		_, err := o.write(b)
+		return err
+	}
+	if err := o.SetWriteDeadline(time.Now().Add(o.limit)); err != nil {
+		return err
+	}
+	o.pieces = append(o.pieces[:0], o.waiting, b)
+	left := o.pieces
+	_, err := left.WriteTo(o.Conn)
+	clear(o.pieces)
 	o.waiting = o.waiting[:0]
 	return err
 }

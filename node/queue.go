@@ -37,7 +37,7 @@ const (
 const (
 	recordHead = 4
 	binaryMark = 1 << 31
-	queueKept  = 64 << 10 // memory kept for the next time
+	queueKept  = 1 << 20 // memory kept for the next time, until nothing came for a while
 )
 
 func newQueue(l *Limits) *queue {
