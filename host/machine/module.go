@@ -108,14 +108,8 @@ func (m *module) Step(now engine.Instant, events ...engine.Event) ([]engine.Effe
 	m.frame = m.packer.AppendFrame(m.frame[:0], m.anew, now, events...)
 	output, err := m.running.call("step_packed", m.running.step, m.frame)
 	m.anew = err != nil // of what the frame defined, the module knows nothing
-	if trap := (*trapped)(nil); errors.As(err, &trap) {
-		if err := m.rebuild(); err != nil {
-			return nil, err
-		}
-		return nil, &TrapError{Frame: wire.AppendFrame(nil, now, events...), Reason: trap.text, Err: trap}
-	}
 	if err != nil {
-		return nil, err
+		return nil, m.failed(err, now, events)
 	}
 	effects, err := m.unpacker.Effects(output)
 	if err != nil {
@@ -126,6 +120,18 @@ func (m *module) Step(now engine.Instant, events ...engine.Event) ([]engine.Effe
 		m.shorten()
 	}
 	return effects, m.dead
+}
+
+// failed is the error of a Step whose call failed. After a trap it sets the machine up again.
+func (m *module) failed(err error, now engine.Instant, events []engine.Event) error {
+	var trap *trapped
+	if !errors.As(err, &trap) {
+		return err
+	}
+	if err := m.rebuild(); err != nil {
+		return err
+	}
+	return &TrapError{Frame: wire.AppendFrame(nil, now, events...), Reason: trap.text, Err: trap}
 }
 
 func (m *module) Snapshot() ([]byte, error) {

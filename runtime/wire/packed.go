@@ -58,11 +58,16 @@ type Packer struct {
 	handles map[address.Address]uint64
 	named   []address.Address // by handle
 	next    uint64
+	recent  [4]known // some of them: most often an address is the one of a moment ago
+	turn    uint     // which of the recent ones gives way next
 	text    []byte
 }
 
 // Forget begins anew: no address has a handle.
-func (p *Packer) Forget() { *p = Packer{text: p.text} }
+func (p *Packer) Forget() {
+	p.handles, p.named, p.next = nil, nil, 0
+	clear(p.recent[:])
+}
 
 // handle gives the handle of a, which is defined first if need be. 0 is the zero Address.
 //
@@ -71,10 +76,18 @@ func (p *Packer) handle(b []byte, a address.Address) ([]byte, uint64) {
 	if a.IsZero() {
 		return b, 0
 	}
-	if h, ok := p.handles[a]; ok {
-		return b, h
+	for i := range p.recent {
+		if x := &p.recent[i]; x.address == a {
+			return b, x.handle
+		}
 	}
-	return p.define(b, a)
+	h, ok := p.handles[a]
+	if !ok {
+		b, h = p.define(b, a)
+	}
+	p.recent[p.turn] = known{a, h}
+	p.turn = (p.turn + 1) % uint(len(p.recent))
+	return b, h
 }
 
 func (p *Packer) define(b []byte, a address.Address) ([]byte, uint64) {
@@ -87,55 +100,52 @@ func (p *Packer) define(b []byte, a address.Address) ([]byte, uint64) {
 	if h < uint64(len(p.named)) {
 		delete(p.handles, p.named[h])
 		p.named[h] = a
+		clear(p.recent[:])
 	} else {
 		p.named = append(p.named, a)
 	}
 	p.handles[a] = h
 	s := a.String()
-	b = putNumber(putNumber(append(b, recordDefine), h), uint64(len(s)))
+	b = putNumbers(b, recordDefine, h, uint64(len(s)))
 	return append(b, s...), h
 }
 
 // pair gives the handles of two addresses. Defining the second may take the first one's handle.
 func (p *Packer) pair(b []byte, from, to address.Address) (_ []byte, f, t uint64) {
-	b, _ = p.handle(b, from)
-	b, t = p.handle(b, to)
 	b, f = p.handle(b, from)
+	size := len(b)
+	if b, t = p.handle(b, to); len(b) > size {
+		b, f = p.handle(b, from)
+	}
 	return b, f, t
 }
 
-// putNumber appends a number, seven bits a byte, the lowest first; all bytes but the last have the highest bit set.
+// putNumbers appends numbers, seven bits a byte, the lowest first; all bytes but the last have the highest bit set.
 //
 //go:noinline
-func putNumber(b []byte, v uint64) []byte {
-	for v > 0x7f {
-		b = append(b, byte(v)|0x80)
-		v >>= 7
-	}
-	return append(b, byte(v))
-}
-
-//go:noinline
-func putNumbers(b []byte, kind byte, numbers ...uint64) []byte {
-	b = append(b, kind)
+func putNumbers(b []byte, numbers ...uint64) []byte {
 	for _, v := range numbers {
-		b = putNumber(b, v)
+		for v > 0x7f {
+			b = append(b, byte(v)|0x80)
+			v >>= 7
+		}
+		b = append(b, byte(v))
 	}
 	return b
 }
 
 func (p *Packer) line(b []byte) []byte {
-	return append(putNumber(append(b, recordLine), uint64(len(p.text))), p.text...)
+	return append(putNumbers(b, recordLine, uint64(len(p.text))), p.text...)
 }
 
 // AppendFrame appends a frame: the time and what happened. anew begins it with Forget, on both sides.
 func (p *Packer) AppendFrame(b []byte, anew bool, now engine.Instant, events ...engine.Event) []byte {
-	flags := byte(0)
+	flags := uint64(0)
 	if anew {
 		p.Forget()
 		flags = afresh
 	}
-	b = putNumber(append(b, flags), uint64(now))
+	b = putNumbers(b, flags, uint64(now))
 	for i := 0; i < len(events); i++ {
 		switch e := events[i].(type) {
 		case *engine.MessagePosted:
@@ -178,13 +188,13 @@ func (p *Packer) posted(b []byte, e *engine.MessagePosted) []byte {
 	}
 	b = putNumbers(b, recordPosted, e.Msg, from, to, uint64(e.Size), given)
 	if e.Deadline != 0 {
-		b = putNumber(b, e.Deadline)
+		b = putNumbers(b, e.Deadline)
 	}
 	if e.Answer != 0 {
-		b = putNumber(b, e.Answer)
+		b = putNumbers(b, e.Answer)
 	}
 	if e.Lane != "" {
-		b = append(putNumber(b, uint64(len(e.Lane))), e.Lane...)
+		b = append(putNumbers(b, uint64(len(e.Lane))), e.Lane...)
 	}
 	return b
 }
@@ -225,10 +235,10 @@ func (p *Packer) AppendEffects(b []byte, effects []engine.Effect) []byte {
 
 func (p *Packer) transmit(b []byte, e *engine.Transmit) []byte {
 	b = putNumbers(b, recordTransmit, e.Stub, e.Handle, uint64(e.Pad), uint64(len(e.Head)))
-	b = putNumber(append(b, e.Head...), uint64(len(e.Parts)))
+	b = putNumbers(append(b, e.Head...), uint64(len(e.Parts)))
 	for i := range e.Parts {
 		x := &e.Parts[i]
-		b = putNumber(putNumber(putNumber(b, x.Msg), uint64(x.Offset)), uint64(x.Length))
+		b = putNumbers(b, x.Msg, uint64(x.Offset), uint64(x.Length))
 	}
 	return b
 }
@@ -245,7 +255,7 @@ func holds(b []byte, first *engine.Hold, effects []engine.Effect) ([]byte, int) 
 	}
 	b = putNumbers(b, recordHold, first.Session, first.Number, first.Frame, uint64(first.Offset), uint64(n))
 	for _, e := range effects[:n] {
-		b = putNumber(b, uint64(e.(*engine.Hold).Length))
+		b = putNumbers(b, uint64(e.(*engine.Hold).Length))
 	}
 	return b, n
 }

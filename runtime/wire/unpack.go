@@ -16,28 +16,33 @@ type Unpacker struct {
 	undo    []known // what was defined in this call, and what it meant before
 	line    int     // number of the record, for errors
 
-	rest []byte
-	why  string // what is wrong; nothing is read any more once it is set
-	bad  error  // of a line
+	// What is read, and how far. To cut it would be to write a pointer with each value, which is dear while the collector is at work.
+	in  []byte
+	at  int
+	why string // what is wrong; nothing is read any more once it is set
+	bad error  // of a line
 
 	events  []engine.Event
 	effects []engine.Effect
-	posted  []engine.MessagePosted // lent
+
+	// Those that come with every message are lent, until the next call.
+	posted   lent[*engine.MessagePosted]
+	received lent[*engine.FrameReceived]
+	taken    lent[*engine.DeliveryTaken]
+	transmit lent[*engine.Transmit]
+	hold     lent[*engine.Hold]
+	deliver  lent[*engine.Deliver]
+	settle   lent[*engine.Settle]
+	release  lent[*engine.Release]
+	wake     lent[*engine.Wake]
+	heads    []byte
+	parts    []engine.Part
 }
 
 // known is an address, and its handle.
 type known struct {
 	address address.Address
 	handle  uint64
-}
-
-// lend gives a value that is good until the next call.
-func (u *Unpacker) lend() *engine.MessagePosted {
-	if len(u.posted) == cap(u.posted) {
-		u.posted = make([]engine.MessagePosted, 0, max(16, 2*cap(u.posted))) // those lent stay where they are
-	}
-	u.posted = append(u.posted, engine.MessagePosted{})
-	return &u.posted[len(u.posted)-1]
 }
 
 // Forget begins anew: no handle means anything.
@@ -49,7 +54,9 @@ func (u *Unpacker) Frame(b []byte) (now engine.Instant, events []engine.Event, e
 	u.begin(b)
 	clear(u.events)
 	u.events = u.events[:0]
-	u.posted = u.posted[:0]
+	u.posted.used = 0
+	u.received.used = 0
+	u.taken.used = 0
 	switch flags := u.byte(); {
 	case flags > afresh:
 		u.fail("unknown flags")
@@ -57,7 +64,7 @@ func (u *Unpacker) Frame(b []byte) (now engine.Instant, events []engine.Event, e
 		u.before, u.named, u.anew = u.named, u.before[:0], true
 	}
 	now = engine.Instant(u.number())
-	for u.why == "" && u.bad == nil && len(u.rest) > 0 {
+	for u.why == "" && u.bad == nil && u.at < len(u.in) {
 		u.line++
 		u.event()
 	}
@@ -70,12 +77,19 @@ func (u *Unpacker) Frame(b []byte) (now engine.Instant, events []engine.Event, e
 // Anew says whether the last frame began with Forget.
 func (u *Unpacker) Anew() bool { return u.anew }
 
-// Effects reads effects, which are new each time; the slice is used again by the next call. The error is an *Error.
+// Effects reads effects, which are good until the next call. The error is an *Error.
 func (u *Unpacker) Effects(b []byte) ([]engine.Effect, error) {
 	u.begin(b)
 	clear(u.effects)
 	u.effects = u.effects[:0]
-	for u.why == "" && u.bad == nil && len(u.rest) > 0 {
+	u.transmit.used = 0
+	u.hold.used = 0
+	u.deliver.used = 0
+	u.settle.used = 0
+	u.release.used = 0
+	u.wake.used = 0
+	u.heads, u.parts = u.heads[:0], u.parts[:0]
+	for u.why == "" && u.bad == nil && u.at < len(u.in) {
 		u.line++
 		u.effect()
 	}
@@ -86,7 +100,7 @@ func (u *Unpacker) Effects(b []byte) ([]engine.Effect, error) {
 }
 
 func (u *Unpacker) begin(b []byte) {
-	u.rest, u.why, u.bad, u.line, u.anew = b, "", nil, 0, false
+	u.in, u.at, u.why, u.bad, u.line, u.anew = b, 0, "", nil, 0, false
 	u.undo = u.undo[:0]
 }
 
@@ -113,18 +127,17 @@ func (u *Unpacker) fail(why string) {
 	if u.why == "" {
 		u.why = why
 	}
-	u.rest = nil
+	u.at = len(u.in)
 }
 
 //go:noinline
 func (u *Unpacker) byte() byte {
-	if len(u.rest) == 0 {
+	if u.at >= len(u.in) {
 		u.fail("it ends too early")
 		return 0
 	}
-	b := u.rest[0]
-	u.rest = u.rest[1:]
-	return b
+	u.at++
+	return u.in[u.at-1]
 }
 
 // number reads a number up to MaxNumber. It stands in many places: inlined, it is most of the codec.
@@ -132,13 +145,13 @@ func (u *Unpacker) byte() byte {
 //go:noinline
 func (u *Unpacker) number() uint64 {
 	v := uint64(0)
-	for i, c := range u.rest {
+	for i, c := range u.in[u.at:] {
 		v |= uint64(c&0x7f) << (7 * i)
 		if v > MaxNumber || i > 7 {
 			break
 		}
 		if c < 0x80 {
-			u.rest = u.rest[i+1:]
+			u.at += i + 1
 			return v
 		}
 	}
@@ -167,12 +180,12 @@ func (u *Unpacker) run(first uint64) int {
 }
 
 func (u *Unpacker) take(n int) []byte {
-	if n > len(u.rest) {
+	if n > len(u.in)-u.at {
 		u.fail("it ends too early")
 		return nil
 	}
-	b := u.rest[:n:n]
-	u.rest = u.rest[n:]
+	b := u.in[u.at : u.at+n : u.at+n]
+	u.at += n
 	if n == 0 {
 		return nil
 	}
@@ -228,11 +241,21 @@ func (u *Unpacker) event() {
 	case recordPosted:
 		u.messagePosted()
 	case recordFrame:
-		u.events = append(u.events, &engine.FrameReceived{Stub: u.number(), Handle: u.number(), Frame: u.number(), Size: u.count(), Head: u.bytes()})
+		e := u.received.next()
+		if e == nil {
+			e = u.received.add(new(engine.FrameReceived))
+		}
+		e.Stub, e.Handle, e.Frame, e.Size, e.Head = u.number(), u.number(), u.number(), u.count(), u.bytes()
+		u.events = append(u.events, e)
 	case recordTaken:
 		first := u.number()
 		for i := range u.run(first) {
-			u.events = append(u.events, &engine.DeliveryTaken{Delivery: first + uint64(i)})
+			e := u.taken.next()
+			if e == nil {
+				e = u.taken.add(new(engine.DeliveryTaken))
+			}
+			e.Delivery = first + uint64(i)
+			u.events = append(u.events, e)
 		}
 	case recordAnswered:
 		u.events = append(u.events, &engine.AnswerReceived{Msg: u.number()})
@@ -248,8 +271,12 @@ func (u *Unpacker) event() {
 }
 
 func (u *Unpacker) messagePosted() {
-	e := u.lend()
+	e := u.posted.next()
+	if e == nil {
+		e = u.posted.add(new(engine.MessagePosted))
+	}
 	e.Msg, e.From, e.To, e.Size = u.number(), u.address(), u.address(), u.count()
+	e.Wish, e.Plain, e.Deadline, e.Answer, e.Lane = engine.WishDefault, false, 0, 0, ""
 	given := u.byte()
 	if given > options {
 		u.fail("unknown options")
@@ -284,11 +311,15 @@ func (u *Unpacker) effect() {
 	case recordDefine:
 		u.define()
 	case recordTransmit:
-		u.transmit()
+		u.frame()
 	case recordHold:
 		session, number, frame, offset := u.number(), u.number(), u.number(), u.count()
 		for i := range u.run(number) {
-			e := &engine.Hold{Session: session, Number: number + uint64(i), Frame: frame, Offset: offset, Length: u.count()}
+			e := u.hold.next()
+			if e == nil {
+				e = u.hold.add(new(engine.Hold))
+			}
+			*e = engine.Hold{Session: session, Number: number + uint64(i), Frame: frame, Offset: offset, Length: u.count()}
 			if offset += e.Length; uint64(offset) > MaxNumber {
 				u.fail("a number is too large")
 			}
@@ -298,43 +329,64 @@ func (u *Unpacker) effect() {
 		u.effects = append(u.effects, &engine.Drop{Session: u.number(), First: u.number(), Last: u.number()})
 	case recordDeliver:
 		e := engine.Deliver{Delivery: u.number(), Session: u.number(), First: u.number(), Last: u.number()}
-		u.deliver(e, 1)
+		u.delivers(e, 1)
 	case recordDelivers:
 		e := engine.Deliver{Delivery: u.number(), Session: u.number(), First: u.number()}
 		e.Last = e.First
-		u.deliver(e, u.run(max(e.Delivery, e.First)))
+		u.delivers(e, u.run(max(e.Delivery, e.First)))
 	case recordDelivered:
 		msg := u.number()
 		for i := range u.run(msg) {
-			u.effects = append(u.effects, &engine.Settle{Msg: msg + uint64(i), Outcome: "delivered"}, &engine.Release{Msg: msg + uint64(i)})
+			e := u.settle.next()
+			if e == nil {
+				e = u.settle.add(new(engine.Settle))
+			}
+			*e = engine.Settle{Msg: msg + uint64(i), Outcome: "delivered"}
+			u.effects = append(u.effects, e)
+			u.releases(e.Msg)
 		}
 	case recordRelease:
-		u.effects = append(u.effects, &engine.Release{Msg: u.number()})
+		u.releases(u.number())
 	case recordWake:
-		u.effects = append(u.effects, &engine.Wake{At: engine.Instant(u.number())})
+		e := u.wake.next()
+		if e == nil {
+			e = u.wake.add(new(engine.Wake))
+		}
+		e.At = engine.Instant(u.number())
+		u.effects = append(u.effects, e)
 	default:
 		u.fail("no such kind of record")
 	}
 }
 
-func (u *Unpacker) transmit() {
-	e := &engine.Transmit{Stub: u.number(), Handle: u.number(), Pad: u.count()}
-	e.Head = append([]byte(nil), u.bytes()...)
+// frame reads what is to be transmitted. Its header is copied, for the input is not the reader's to keep.
+func (u *Unpacker) frame() {
+	e := u.transmit.next()
+	if e == nil {
+		e = u.transmit.add(new(engine.Transmit))
+	}
+	*e = engine.Transmit{Stub: u.number(), Handle: u.number(), Pad: u.count()}
+	if head := u.bytes(); len(head) > 0 {
+		start := len(u.heads)
+		u.heads = append(u.heads, head...)
+		e.Head = u.heads[start:len(u.heads):len(u.heads)]
+	}
 	n := u.count()
-	if n > len(u.rest)/3 {
+	if n > (len(u.in)-u.at)/3 {
 		u.fail("so many can not be")
 		return
 	}
 	if n > 0 {
-		e.Parts = make([]engine.Part, n)
-	}
-	for i := range e.Parts {
-		e.Parts[i] = engine.Part{Msg: u.number(), Offset: u.count(), Length: u.count()}
+		start := len(u.parts)
+		for range n {
+			u.parts = append(u.parts, engine.Part{Msg: u.number(), Offset: u.count(), Length: u.count()})
+		}
+		e.Parts = u.parts[start:len(u.parts):len(u.parts)]
 	}
 	u.effects = append(u.effects, e)
 }
 
-func (u *Unpacker) deliver(e engine.Deliver, n int) {
+func (u *Unpacker) delivers(e engine.Deliver, n int) {
 	path := u.number()
 	e.From, e.To = u.address(), u.address()
 	if path >= uint64(len(paths)) {
@@ -343,10 +395,23 @@ func (u *Unpacker) deliver(e engine.Deliver, n int) {
 	}
 	e.Path = paths[path]
 	for range n {
-		one := e
-		u.effects = append(u.effects, &one)
+		one := u.deliver.next()
+		if one == nil {
+			one = u.deliver.add(new(engine.Deliver))
+		}
+		*one = e
+		u.effects = append(u.effects, one)
 		e.Delivery++
 		e.First++
 		e.Last++
 	}
+}
+
+func (u *Unpacker) releases(msg uint64) {
+	e := u.release.next()
+	if e == nil {
+		e = u.release.add(new(engine.Release))
+	}
+	e.Msg = msg
+	u.effects = append(u.effects, e)
 }

@@ -37,29 +37,49 @@ func (p *Port) Reserve(mib int32) {
 func (p *Port) Output() []byte { return p.output }
 
 // Open is Door.Open on the first size bytes of the input. It gives the length of the output, below 0 for a refusal.
-func (p *Port) Open(size int32) int32 { return p.call(size, p.door.Open) }
+func (p *Port) Open(size int32) int32 {
+	if !p.holds(size) {
+		return p.outside()
+	}
+	return p.give(p.door.Open(p.input[:size]))
+}
 
 // Step is Door.Step on the first size bytes of the input. It gives the length of the output, below 0 for a refusal.
-func (p *Port) Step(size int32) int32 { return p.call(size, p.door.Step) }
+func (p *Port) Step(size int32) int32 {
+	if !p.holds(size) {
+		return p.outside()
+	}
+	return p.give(p.door.Step(p.input[:size]))
+}
 
 // StepPacked is Door.StepPacked on the first size bytes of the input. It gives the length of the output, below 0 for a refusal.
-func (p *Port) StepPacked(size int32) int32 { return p.call(size, p.door.StepPacked) }
+func (p *Port) StepPacked(size int32) int32 {
+	if !p.holds(size) {
+		return p.outside()
+	}
+	return p.give(p.door.StepPacked(p.input[:size]))
+}
 
 // Snapshot is Door.Snapshot. It gives the length of the output, below 0 for a refusal.
-func (p *Port) Snapshot() int32 {
-	return p.call(0, func([]byte) ([]byte, error) { return p.door.Snapshot() })
-}
+func (p *Port) Snapshot() int32 { return p.give(p.door.Snapshot()) }
 
 // Restore is Door.Restore on the first size bytes of the input. It gives 0, or a number below 0 for a refusal.
 func (p *Port) Restore(size int32) int32 {
-	return p.call(size, func(b []byte) ([]byte, error) { return nil, p.door.Restore(b) })
+	if !p.holds(size) {
+		return p.outside()
+	}
+	return p.give(nil, p.door.Restore(p.input[:size]))
 }
 
-func (p *Port) call(size int32, do func([]byte) ([]byte, error)) int32 {
-	if size < 0 || int(size) > len(p.input) {
-		return p.refuse("door: the length is outside of the input buffer")
-	}
-	output, err := do(p.input[:size])
+func (p *Port) holds(size int32) bool { return size >= 0 && int(size) <= len(p.input) }
+
+//go:noinline
+func (p *Port) outside() int32 { return p.refuse("door: the length is outside of the input buffer") }
+
+// give stands in every export.
+//
+//go:noinline
+func (p *Port) give(output []byte, err error) int32 {
 	if err != nil {
 		return p.refuse(err.Error())
 	}
