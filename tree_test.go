@@ -26,7 +26,7 @@ const module = "github.com/hyroute/hyroute"
 
 // machine are the packages that decide: no I/O, no clock, and compiled into the module.
 var machine = []string{
-	"runtime/agenda", "runtime/order", "runtime/random", "runtime/snapshot",
+	"runtime/agenda", "runtime/ledger", "runtime/order", "runtime/pool", "runtime/random", "runtime/snapshot",
 	"runtime/address", "runtime/message", "runtime/frame", "runtime/resolver", "runtime/session", "runtime/engine", "runtime/wire",
 }
 
@@ -37,7 +37,9 @@ var mayImport = map[string][]string{
 	"identity": {"runtime/address"},
 
 	"runtime/agenda":   {},
+	"runtime/ledger":   {},
 	"runtime/order":    {},
+	"runtime/pool":     {},
 	"runtime/random":   {"runtime/address", "runtime/snapshot"},
 	"runtime/snapshot": {"runtime/address"},
 
@@ -45,10 +47,13 @@ var mayImport = map[string][]string{
 	"runtime/message":  {"runtime/address"},
 	"runtime/frame":    {"runtime/address"},
 	"runtime/resolver": {"runtime/address", "runtime/agenda", "runtime/order", "runtime/random", "runtime/snapshot"},
-	"runtime/session":  {"runtime/address", "runtime/frame", "runtime/agenda", "runtime/order", "runtime/random", "runtime/snapshot"},
+	"runtime/session": {
+		"runtime/address", "runtime/frame",
+		"runtime/agenda", "runtime/ledger", "runtime/order", "runtime/pool", "runtime/random", "runtime/snapshot",
+	},
 	"runtime/engine": {
 		"runtime/address", "runtime/message", "runtime/frame", "runtime/resolver", "runtime/session",
-		"runtime/agenda", "runtime/order", "runtime/random", "runtime/snapshot",
+		"runtime/agenda", "runtime/ledger", "runtime/order", "runtime/pool", "runtime/random", "runtime/snapshot",
 	},
 	"runtime/wire": machine,
 	"wasm":         machine,

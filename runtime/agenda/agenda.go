@@ -3,7 +3,7 @@
 package agenda
 
 // Agenda holds items with the time at which they are due. The zero value is empty. An item that is no longer wanted stays
-// until its time, and is then for the owner to ignore: it compares the time it got with the one it remembers.
+// until its time, and is then for the owner to ignore: it compares the time and the id that it got with those it remembers.
 //
 // Most are added in the order in which they are due (deadlines that are all as far away), so those stand in a queue, and only others in
 // a heap.
@@ -48,20 +48,24 @@ func (a *Agenda[T]) Add(at, id uint64, value T) {
 }
 
 // queued says whether the first item is that of the queue.
+//
+//go:noinline
 func (a *Agenda[T]) queued() bool {
 	return a.head < len(a.queue) && (len(a.heap) == 0 || a.queue[a.head].before(&a.heap[0]))
 }
 
 // First is the item that is due first. ok is false if there is none.
-func (a *Agenda[T]) First() (at uint64, value T, ok bool) {
-	if a.queued() {
-		x := &a.queue[a.head]
-		return x.at, x.value, true
+func (a *Agenda[T]) First() (at, id uint64, value T, ok bool) {
+	var x *item[T]
+	switch {
+	case a.queued():
+		x = &a.queue[a.head]
+	case len(a.heap) > 0:
+		x = &a.heap[0]
+	default:
+		return 0, 0, value, false
 	}
-	if len(a.heap) == 0 {
-		return 0, value, false
-	}
-	return a.heap[0].at, a.heap[0].value, true
+	return x.at, x.id, x.value, true
 }
 
 // Remove takes the first item out.

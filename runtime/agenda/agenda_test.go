@@ -16,8 +16,8 @@ func TestOrder(t *testing.T) {
 		for id := range uint64(2000) {
 			if r.IntN(3) == 0 && len(want) > 0 {
 				slices.SortFunc(want, func(x, y [2]uint64) int { return slices.Compare(x[:], y[:]) })
-				got, value, ok := a.First()
-				if !ok || [2]uint64{got, value} != want[0] {
+				got, number, value, ok := a.First()
+				if !ok || number != value || [2]uint64{got, value} != want[0] {
 					t.Fatalf("round %d: %d %d %v, not %v", round, got, value, ok, want[0])
 				}
 				a.Remove()

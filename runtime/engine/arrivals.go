@@ -24,7 +24,7 @@ func (e *Engine) hand(h handed) uint64 {
 	x := e.blank[len(e.blank)-1]
 	e.blank = e.blank[:len(e.blank)-1]
 	*x = h
-	e.handed[h.id] = x
+	e.handed.Put(h.id, x)
 	return h.id
 }
 
@@ -91,9 +91,9 @@ func (e *Engine) deliver(a *session.Arrived) {
 		path = "direct"
 	}
 	d := e.hand(handed{receipt: a.Receipt})
-	e.emit(&Deliver{
-		Delivery: d, Session: a.Receipt.Session, First: a.First, Last: a.Last, From: a.From, To: a.To, Path: path,
-	})
+	x := e.lent.deliver.Lend()
+	*x = Deliver{Delivery: d, Session: a.Receipt.Session, First: a.First, Last: a.Last, From: a.From, To: a.To, Path: path}
+	e.emit(x)
 }
 
 func (e *Engine) refuseArrival(a *session.Arrived, code uint8) {
@@ -110,7 +110,7 @@ func (e *Engine) jsonReceived(ev *JSONReceived) {
 	case ev.To.Class() == address.Publish && e.resolver.Ours(ev.From):
 		e.emit(&Discard{JSON: ev.JSON, Reason: "echo"}) // it was delivered here when it was posted
 		return
-	case len(e.handed) >= e.numbers.Handed:
+	case e.handed.Len() >= e.numbers.Handed:
 		e.emit(&Discard{JSON: ev.JSON, Reason: "too-many"})
 		return
 	}
@@ -119,11 +119,11 @@ func (e *Engine) jsonReceived(ev *JSONReceived) {
 }
 
 func (e *Engine) deliveryTaken(d uint64) {
-	h := e.handed[d]
+	h := e.handed.Get(d)
 	if h == nil {
 		return
 	}
-	delete(e.handed, d)
+	e.handed.Remove(d)
 	switch {
 	case h.message != nil:
 		h.message.handed = 0
@@ -137,11 +137,11 @@ func (e *Engine) deliveryTaken(d uint64) {
 }
 
 func (e *Engine) deliveryRefused(d uint64, reason string) {
-	h := e.handed[d]
+	h := e.handed.Get(d)
 	if h == nil {
 		return
 	}
-	delete(e.handed, d)
+	e.handed.Remove(d)
 	switch {
 	case h.message != nil:
 		h.message.handed = 0

@@ -53,8 +53,8 @@ func (e *Engine) endpointRegistered(a address.Address) {
 // that are posted now that it listens here.
 func (e *Engine) cameHere(entity address.Address) {
 	var from address.Address
-	for f := range e.flights {
-		if f.entity == entity && (from.IsZero() || f.peer.Less(from)) {
+	for f, x := range e.flights {
+		if f.entity == entity && x.count > 0 && (from.IsZero() || f.peer.Less(from)) {
 			from = f.peer
 		}
 	}

@@ -5,7 +5,9 @@ import (
 
 	"github.com/hyroute/hyroute/runtime/address"
 	"github.com/hyroute/hyroute/runtime/agenda"
+	"github.com/hyroute/hyroute/runtime/ledger"
 	"github.com/hyroute/hyroute/runtime/order"
+	"github.com/hyroute/hyroute/runtime/pool"
 	"github.com/hyroute/hyroute/runtime/random"
 	"github.com/hyroute/hyroute/runtime/resolver"
 	"github.com/hyroute/hyroute/runtime/session"
@@ -36,34 +38,55 @@ type Engine struct {
 	closed   bool
 
 	ids       ids
-	messages  map[uint64]*message
-	again     int // how many of them were in the hand of a listener when a former life ended
+	messages  ledger.Ledger[*message]
+	spare     []*message // to be used again
+	again     int        // how many of them were in the hand of a listener when a former life ended
 	endpoints map[address.Address]*endpoint
 	farewells map[address.Address]*farewell
 	nodes     []*node
 	lookups   map[address.Address]*lookup
 	jobs      map[uint64]job
 	peerings  map[address.Address]*peering
+	courted   *peering // of them, that was wanted last
 	stubs     map[uint64]*peering
 	engaged   int      // peerings that are not apart
 	invited   []uint64 // when others asked for a peer connection, in the last minute
-	handed    map[uint64]*handed
+	handed    ledger.Ledger[*handed]
 	blank     []*handed // to be used again
 	flights   map[flight]*aloft
 	launched  *aloft // last
 	routes    map[flow]*route
 	noted     *resolver.Route // last
-	alarms    agenda.Agenda[alarm]
+	alarms    agenda.Agenda[*bell]
+	lent      lent
+}
+
+// lent are effects, good until the next Step.
+type lent struct {
+	deliver pool.Pool[*Deliver]
+	over    pool.Pool[*over]
+	wake    Wake
+}
+
+// over is what is said of a message at its end.
+type over struct {
+	settle  Settle
+	release Release
 }
 
 // ids are the numbers given last.
 type ids struct{ object, stub, job, delivery uint64 }
 
-// alarm is something that is due at a time. An agenda entry counts only as long as the object still names its time.
+// alarm is something that is due at a time. An agenda entry counts only as long as the object still names its time, and has the
+// number that it was entered by: a message may have become another one.
 type alarm interface {
+	numbered
 	due() uint64
 	ring(e *Engine)
 }
+
+// bell is an alarm on the agenda. It is a pointer as in the other agendas: an interface would have all of package agenda compiled anew.
+type bell struct{ alarm }
 
 // job is a question to the body.
 type job interface {
@@ -90,24 +113,25 @@ func empty(c Config) *Engine {
 		config: c, numbers: n, random: source,
 		resolver:  resolver.New(c.Runtime, c.Domains, c.Direct, n.Resolver),
 		sessions:  session.New(c.Runtime, c.Wall, source, n.Session),
-		messages:  map[uint64]*message{},
 		endpoints: map[address.Address]*endpoint{},
 		farewells: map[address.Address]*farewell{},
 		lookups:   map[address.Address]*lookup{},
 		jobs:      map[uint64]job{},
 		peerings:  map[address.Address]*peering{},
 		stubs:     map[uint64]*peering{},
-		handed:    map[uint64]*handed{},
 		flights:   map[flight]*aloft{},
 		routes:    map[flow]*route{},
+		lent:      lent{deliver: pool.Of(func() *Deliver { return &Deliver{} }), over: pool.Of(func() *over { return &over{} })},
 	}
 }
 
-// Step takes events and returns all effects; the slice is used again by the next Step. It does not fail: an event that makes no sense
-// changes nothing.
+// Step takes events and returns all effects; the slice and what it leads to are used again by the next Step. It does not fail: an event
+// that makes no sense changes nothing.
 func (e *Engine) Step(now Instant, events ...Event) []Effect {
 	clear(e.effects)
 	e.effects = e.effects[:0]
+	e.lent.deliver.Reset()
+	e.lent.over.Reset()
 	e.now = max(e.now, uint64(now))
 	e.resolver.Advance(e.now)
 	e.sessions.Advance(e.now)
@@ -124,12 +148,12 @@ func (e *Engine) Step(now Instant, events ...Event) []Effect {
 // finish does what is due, and ends a Step.
 func (e *Engine) finish() []Effect {
 	for !e.closed {
-		at, a, ok := e.alarms.First()
+		at, id, a, ok := e.alarms.First()
 		if !ok || at > e.now {
 			break
 		}
 		e.alarms.Remove()
-		if a.due() == at {
+		if a.due() == at && a.number() == id {
 			a.ring(e)
 		}
 	}
@@ -148,11 +172,11 @@ func (e *Engine) wake() {
 	if !e.closed {
 		at = e.sessions.Wake()
 		for {
-			due, a, ok := e.alarms.First()
+			due, id, a, ok := e.alarms.First()
 			if !ok {
 				break
 			}
-			if a.due() != due {
+			if a.due() != due || a.number() != id {
 				e.alarms.Remove()
 				continue
 			}
@@ -167,7 +191,8 @@ func (e *Engine) wake() {
 	}
 	if at != e.woken {
 		e.woken = at
-		e.emit(&Wake{At: Instant(at)})
+		e.lent.wake.At = Instant(at)
+		e.emit(&e.lent.wake)
 	}
 }
 
@@ -177,9 +202,11 @@ func (e *Engine) wake() {
 func (e *Engine) emit(f Effect) { e.effects = append(e.effects, f) }
 
 // at puts an alarm on the agenda for its time.
+//
+//go:noinline
 func (e *Engine) at(id uint64, a alarm) {
 	if due := a.due(); due != 0 {
-		e.alarms.Add(due, id, a)
+		e.alarms.Add(due, id, &bell{a})
 	}
 }
 
@@ -193,6 +220,7 @@ func (e *Engine) newStub() uint64 {
 	return e.ids.stub
 }
 
+//go:noinline
 func (e *Engine) newJob(j job) uint64 {
 	e.ids.job++
 	if j != nil {
@@ -295,7 +323,7 @@ func (e *Engine) carryOut() bool {
 func (e *Engine) close() {
 	e.sessions.Close()
 	e.carryOut()
-	for _, m := range inOrder(e.messages) {
+	for _, m := range sorted(e.messages.Values()) {
 		if !m.settled {
 			e.reject(m, "closed", m.handed != 0 || m.again)
 		}
@@ -318,6 +346,11 @@ func inOrder[K comparable, V numbered](table map[K]V) []V {
 	for _, v := range table {
 		all = append(all, v)
 	}
+	return sorted(all)
+}
+
+// sorted puts things in the order of their numbers.
+func sorted[V numbered](all []V) []V {
 	order.Sort(len(all), func(i, j int) bool { return all[i].number() < all[j].number() }, func(i, j int) { all[i], all[j] = all[j], all[i] })
 	return all
 }

@@ -54,30 +54,56 @@ func (r *route) number() uint64 { return r.id }
 // flight is the messages to an entity that the session with a peer has.
 type flight struct{ entity, peer address.Address }
 
-// aloft counts the messages of a flight.
+// aloft counts the messages of a flight. Only the last one that was launched stays when none is left: most often the next message
+// joins it.
 type aloft struct {
 	flight
 	count int
 }
 
 func (e *Engine) messagePosted(ev *MessagePosted) {
-	if e.messages[ev.Msg] != nil || ev.Msg == 0 || ev.Size < 0 {
+	if ev.Msg == 0 || e.messages.Get(ev.Msg) != nil || ev.Size < 0 {
 		return
 	}
 	limit := ev.Deadline
 	if limit == 0 {
 		limit = e.numbers.Deadline
 	}
-	m := &message{
+	m := e.blankMessage()
+	*m = message{
 		id: e.newID(), msg: ev.Msg, from: ev.From, to: ev.To, size: ev.Size, wish: ev.Wish, plain: ev.Plain, lane: ev.Lane,
 		deadline: e.now + limit, answer: ev.Answer,
 	}
-	e.messages[m.msg] = m
+	e.messages.Put(m.msg, m)
 	if len(m.lane) > frame.MaxLane {
 		e.reject(m, "bad-option", false)
 		return
 	}
 	e.dispatch(m)
+}
+
+// blankMessage gives a message to be filled: one that is over, if there is one.
+func (e *Engine) blankMessage() *message {
+	n := len(e.spare)
+	if n == 0 {
+		return &message{}
+	}
+	m := e.spare[n-1]
+	e.spare = e.spare[:n-1]
+	return m
+}
+
+// spareMost is how many messages that are over are kept to be used again.
+const spareMost = 1024
+
+// forget ends a message. What it says is left as it is until it is used again; nobody may ask for more by then.
+//
+//go:noinline
+func (e *Engine) forget(m *message) {
+	e.messages.Remove(m.msg)
+	if len(e.spare) < spareMost {
+		e.spare = append(e.spare, m)
+	}
 }
 
 // dispatch takes a message one step further.
@@ -163,7 +189,7 @@ func withLookup(steps []uint8) []uint8 {
 
 // post gives a message to the session with its peer.
 func (e *Engine) post(m *message, r *resolver.Route) {
-	if e.putOut(r.Peer.Domain()) {
+	if e.putOut(r.Domain) {
 		e.reject(m, superseded, false)
 		return
 	}
@@ -199,6 +225,8 @@ func (e *Engine) deliverHere(m *message) {
 }
 
 // waitUntil makes a message wait until its deadline at most; why is the reason if it passes.
+//
+//go:noinline
 func (e *Engine) waitUntil(m *message, why string) {
 	m.why, m.alarmAt = why, m.deadline
 	e.at(m.id, m)
@@ -209,7 +237,7 @@ func (m *message) ring(e *Engine) {
 	m.alarmAt = 0
 	if m.settled {
 		e.emit(&GiveUpAnswer{Msg: m.msg})
-		delete(e.messages, m.msg)
+		e.forget(m)
 		return
 	}
 	why := m.why
@@ -226,26 +254,25 @@ func (e *Engine) settle(m *message, s Settle) {
 	}
 	m.settled = true
 	s.Msg = m.msg
-	both := &struct {
-		Settle
-		Release
-	}{s, Release{Msg: m.msg}}
-	e.emit(&both.Settle)
-	e.emit(&both.Release)
+	x := e.lent.over.Lend()
+	x.settle, x.release.Msg = s, m.msg
+	e.emit(&x.settle)
+	e.emit(&x.release)
 	e.leave(m)
 	m.alarmAt = 0
 	if m.handed != 0 {
-		delete(e.handed, m.handed)
+		e.handed.Remove(m.handed)
 	}
 	e.endAgain(m)
 	if s.Outcome == "rejected" || m.answer == 0 || m.replied {
-		delete(e.messages, m.msg)
+		e.forget(m)
 		return
 	}
 	m.alarmAt = e.now + m.answer
 	e.at(m.id, m)
 }
 
+//go:noinline
 func (e *Engine) reject(m *message, reason string, maybe bool) {
 	e.settle(m, Settle{Outcome: "rejected", Reason: reason, Maybe: maybe})
 }
@@ -268,7 +295,10 @@ func (e *Engine) leave(m *message) {
 func (e *Engine) launch(m *message) {
 	f := flight{m.to.Entity(), m.peer}
 	x := e.launched
-	if x == nil || x.count == 0 || x.flight != f {
+	if x == nil || x.flight != f {
+		if x != nil && x.count == 0 {
+			delete(e.flights, x.flight)
+		}
 		if x = e.flights[f]; x == nil {
 			x = &aloft{flight: f}
 			e.flights[f] = x
@@ -284,7 +314,9 @@ func (e *Engine) landed(f *aloft) {
 	if f.count--; f.count > 0 {
 		return
 	}
-	delete(e.flights, f.flight)
+	if f != e.launched {
+		delete(e.flights, f.flight)
+	}
 	if l := e.lookups[f.entity]; l != nil && l.draining == f.peer {
 		l.draining = address.Address{}
 		l.release(e)
@@ -292,14 +324,14 @@ func (e *Engine) landed(f *aloft) {
 }
 
 func (e *Engine) answerReceived(msg uint64) {
-	m := e.messages[msg]
+	m := e.messages.Get(msg)
 	if m == nil {
 		return
 	}
 	m.replied = true
 	if m.settled {
 		m.alarmAt = 0
-		delete(e.messages, msg)
+		e.forget(m)
 	}
 }
 
@@ -319,7 +351,7 @@ var reasons = map[session.Outcome]string{
 
 // sessionSettled learns from a session what became of a message.
 func (e *Engine) sessionSettled(a *session.Settled) {
-	m := e.messages[a.Msg]
+	m := e.messages.Get(a.Msg)
 	if m == nil || m.settled {
 		return
 	}

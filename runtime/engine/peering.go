@@ -45,11 +45,15 @@ func (p *peering) number() uint64 { return p.id }
 func (p *peering) due() uint64    { return p.alarmAt }
 
 func (e *Engine) peering(peer address.Address) *peering {
+	if p := e.courted; p != nil && p.peer == peer {
+		return p
+	}
 	p := e.peerings[peer]
 	if p == nil {
 		p = &peering{id: e.newID(), peer: peer}
 		e.peerings[peer] = p
 	}
+	e.courted = p
 	return p
 }
 
@@ -137,6 +141,8 @@ func (e *Engine) part(p *peering, why string) {
 }
 
 // hold keeps the next try off for a while that doubles with each failure.
+//
+//go:noinline
 func (e *Engine) hold(p *peering, why string) {
 	if p.upSince != 0 && e.now >= p.upSince+e.numbers.HoldMost {
 		p.fails = 0

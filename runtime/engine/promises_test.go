@@ -193,7 +193,7 @@ func TestEveryWaitHasADeadline(t *testing.T) {
 					wake = w.At
 				}
 			}
-			for _, m := range e.messages {
+			for _, m := range e.messages.Values() {
 				if !m.settled && wake == 0 {
 					t.Fatalf("seed %d: at %d message %d waits, and no time to wake is named", seed, now, m.msg)
 				}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"github.com/hyroute/hyroute/runtime/address"
+	"github.com/hyroute/hyroute/runtime/ledger"
 	"github.com/hyroute/hyroute/runtime/resolver"
 )
 
@@ -51,8 +52,8 @@ func (e *Engine) restoreEndpoints() {
 
 // restoreMessages takes back what listeners had in hand. Those who posted the others had been asked who they are.
 func (e *Engine) restoreMessages() {
-	e.handed = map[uint64]*handed{}
-	for _, m := range inOrder(e.messages) {
+	e.handed = ledger.Ledger[*handed]{}
+	for _, m := range sorted(e.messages.Values()) {
 		m.vouched = true
 		if m.handed != 0 {
 			m.handed = 0
@@ -75,8 +76,8 @@ func (e *Engine) restoreLookups() {
 // restorePeerings wants connections to those peers for whom there is something to send.
 func (e *Engine) restorePeerings() {
 	busy := map[address.Address]bool{}
-	for f := range e.flights {
-		busy[f.peer] = true
+	for f, x := range e.flights {
+		busy[f.peer] = busy[f.peer] || x.count > 0
 	}
 	e.stubs, e.engaged = map[uint64]*peering{}, 0
 	for _, p := range e.peerings {
@@ -90,7 +91,7 @@ func (e *Engine) offerAgain(to address.Address) {
 	if e.again == 0 {
 		return
 	}
-	for _, m := range inOrder(e.messages) {
+	for _, m := range sorted(e.messages.Values()) {
 		if m.again && m.to == to {
 			e.endAgain(m)
 			e.deliverHere(m)

@@ -88,7 +88,7 @@ func (e *Engine) snapshot(c *snapshot.Codec) {
 	e.snapshotEndpoints(c)
 	e.snapshotLookups(c)
 	e.snapshotPeerings(c)
-	given := inOrder(e.handed)
+	given := sorted(e.handed.Values())
 	snapshot.Slice(c, &given, func(h **handed) {
 		if c.Reading() {
 			*h = &handed{}
@@ -98,7 +98,7 @@ func (e *Engine) snapshot(c *snapshot.Codec) {
 		e.messageReference(c, &x.message)
 		c.Uint64(&x.json)
 		snapshotReceipt(c, &x.receipt)
-		e.handed[x.id] = x
+		e.handed.Put(x.id, x)
 	})
 	routes := inOrder(e.routes)
 	snapshot.Slice(c, &routes, func(r **route) {
@@ -161,13 +161,13 @@ func (e *Engine) messageReference(c *snapshot.Codec, m **message) {
 	if !c.Reading() || msg == 0 {
 		return
 	}
-	if *m = e.messages[msg]; *m == nil {
+	if *m = e.messages.Get(msg); *m == nil {
 		c.Fail(errReference)
 	}
 }
 
 func (e *Engine) snapshotMessages(c *snapshot.Codec) {
-	messages := inOrder(e.messages)
+	messages := sorted(e.messages.Values())
 	snapshot.Slice(c, &messages, func(m **message) {
 		if c.Reading() {
 			*m = &message{}
@@ -193,7 +193,7 @@ func (e *Engine) snapshotMessages(c *snapshot.Codec) {
 		c.Bool(&x.vouched)
 		c.String(&x.why)
 		e.nodeReference(c, &x.node)
-		e.messages[x.msg] = x
+		e.messages.Put(x.msg, x)
 	})
 	if c.Reading() {
 		for _, m := range messages {

@@ -38,13 +38,13 @@ func (s *Session) inquire(t *Table) {
 
 // undone says whether the peer has seen all that is numbered, has not done all of it, and somebody waits for that.
 func (s *Session) undone() bool {
-	if s.seen+1 < s.next || len(s.outstanding) == 0 || s.rests() {
+	if s.seen+1 < s.next || s.outstanding.len() == 0 || s.rests() {
 		return false
 	}
-	if s.part != nil || len(s.queue) > 0 {
+	if s.part != nil || s.queue.len() > 0 {
 		return true
 	}
-	for _, m := range s.outstanding {
+	for _, m := range s.outstanding.list() {
 		if !m.settled {
 			return true
 		}

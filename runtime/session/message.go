@@ -30,15 +30,37 @@ func (s *Session) post(t *Table, m Message) (reason string) {
 		return "superseded"
 	case m.Size > min(t.numbers.Largest, s.largest)+Preface:
 		return "too-big"
-	case len(s.queue) >= t.numbers.QueueLength, len(s.queue) > 0 && s.queueBytes+m.Size > t.numbers.QueueBytes:
+	case s.queue.len() >= t.numbers.QueueLength, s.queue.len() > 0 && s.queueBytes+m.Size > t.numbers.QueueBytes:
 		return "too-many"
 	}
-	q := &message{Message: m, id: t.id(), session: s, accepted: t.now, at: m.Deadline}
-	s.queue = append(s.queue, q)
+	q := t.blank()
+	*q = message{Message: m, id: t.id(), session: s, accepted: t.now, at: m.Deadline}
+	s.queue.add(q)
 	s.queueBytes += m.Size
 	s.lastUse = t.now
 	t.deadlines.Add(q.at, q.id, q)
 	return ""
+}
+
+// blank gives a message to be filled: one that is over, if there is one.
+func (t *Table) blank() *message {
+	n := len(t.spare)
+	if n == 0 {
+		return &message{}
+	}
+	m := t.spare[n-1]
+	t.spare = t.spare[:n-1]
+	return m
+}
+
+// spareMost is how many messages that are over are kept to be used again.
+const spareMost = 1024
+
+// reuse takes a message that is settled and that no chunk is of any more.
+func (t *Table) reuse(m *message) {
+	if len(t.spare) < spareMost {
+		t.spare = append(t.spare, m)
+	}
 }
 
 // settle tells the outcome, once.
@@ -48,8 +70,9 @@ func (m *message) settle(t *Table, o Outcome, maybe bool) {
 		if o == Expired {
 			o = m.session.peer.whyExpired()
 		}
-		t.settled = append(t.settled, Settled{Msg: m.Msg, Outcome: o, Maybe: maybe})
-		t.act(&t.settled[len(t.settled)-1])
+		a := t.lent.settled.Lend()
+		*a = Settled{m.Msg, o, maybe}
+		t.act(a)
 	}
 }
 
@@ -70,7 +93,7 @@ func (m *message) expire(t *Table) {
 		s.bury(m)
 		s.number(t, chunk{flags: tombEnd, message: m})
 		m.end = s.next - 1
-		s.outstanding = append(s.outstanding, m)
+		s.outstanding.add(m)
 		m.settle(t, Expired, false)
 	case m.end > s.seen:
 		s.bury(m)
@@ -86,9 +109,10 @@ func (m *message) expire(t *Table) {
 }
 
 func (s *Session) unqueue(m *message) {
-	for i, q := range s.queue {
+	list := s.queue.list()
+	for i, q := range list {
 		if q == m {
-			s.queue = append(s.queue[:i:i], s.queue[i+1:]...)
+			s.queue.set(append(list[:i:i], list[i+1:]...))
 			s.queueBytes -= m.Size
 			if i < s.old {
 				s.old--
@@ -100,8 +124,9 @@ func (s *Session) unqueue(m *message) {
 
 // bury turns all chunks of m into tombstones: its content is not needed any more.
 func (s *Session) bury(m *message) {
+	chunks := s.chunks.list()
 	for n := max(m.begin, s.base+1); n < s.next; n++ {
-		c := &s.chunks[n-s.base-1]
+		c := &chunks[n-s.base-1]
 		if c.message != m {
 			break
 		}
@@ -118,16 +143,16 @@ func (s *Session) bury(m *message) {
 // abandon settles all that was posted, and forgets it: the session sends nothing more of it.
 func (s *Session) abandon(t *Table, o Outcome) {
 	twin := o == Superseded // it may have begun from a state that holds what waits here, and deliver it
-	for _, m := range s.outstanding {
+	for _, m := range s.outstanding.list() {
 		m.settle(t, o, o != Legacy)
 	}
 	if s.part != nil {
 		s.part.settle(t, o, twin)
 	}
-	for _, m := range s.queue {
+	for _, m := range s.queue.list() {
 		m.settle(t, o, twin)
 	}
-	s.outstanding, s.part, s.queue, s.queueBytes, s.old = nil, nil, nil, 0, 0
+	s.outstanding, s.part, s.queue, s.queueBytes, s.old = fifo[*message]{}, nil, fifo[*message]{}, 0, 0
 	s.startOver(t, 0)
 	t.touch(s.peer)
 }

@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/hyroute/hyroute/runtime/address"
 	"github.com/hyroute/hyroute/runtime/random"
@@ -183,7 +184,7 @@ func (e *modelEnd) run() {
 func (e *modelEnd) do(a Action) {
 	switch a := a.(type) {
 	case *Transmit:
-		l := modelLetter{stub: a.Stub, head: a.Head, pad: a.Pad}
+		l := modelLetter{stub: a.Stub, head: slices.Clone(a.Head), pad: a.Pad}
 		for _, p := range a.Parts {
 			m, ok := e.messages[p.Msg]
 			if !ok || m.settled || p.Offset+p.Length > m.size || p.Length <= 0 {

@@ -78,12 +78,12 @@ func (w *lives) see(e *modelEnd, r history.Record) {
 			app.stat[r.Message], w.tomb[r.Message] = modelSure, true
 		}
 	case history.Reset:
-		lane := e.table.sessions[r.Session].key.Lane
+		lane := e.table.sessions.Get(r.Session).key.Lane
 		app.log = append(app.log, modelSeen{kind: 'r', lane: lane})
 		w.checkPaid(i, lane)
 		w.checkNeeded(i, "session-reset")
 	case history.Gap:
-		app.log = append(app.log, modelSeen{kind: 'g', lane: e.table.sessions[r.Session].key.Lane})
+		app.log = append(app.log, modelSeen{kind: 'g', lane: e.table.sessions.Get(r.Session).key.Lane})
 		w.checkNeeded(i, "gap")
 	case history.Delivered, history.Refused:
 		w.checkIn(i, r)

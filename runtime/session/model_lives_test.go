@@ -186,7 +186,7 @@ func (w *lives) step() {
 // superseded says whether a session gave up because of a twin.
 func (w *lives) superseded() bool {
 	for _, e := range w.ends {
-		for _, s := range e.table.sessions {
+		for _, s := range e.table.sessions.Values() {
 			if s.over {
 				return true
 			}
@@ -223,7 +223,7 @@ func (w *lives) finish(t *testing.T, seed uint64) {
 		for i, e := range w.ends {
 			for _, s := range inSessions(e.table) {
 				t.Logf("side %d, lane %q: inc %x continues %x knows %v hello %v, base %d next %d seen %d, queue %d old %d part %v, pinc %x, rinc %x rseen %d done %d, known %v owed %v open %+v buffer %d (%d)",
-					i, s.key.Lane, s.inc, s.continues, s.knows, s.hello, s.base, s.next, s.seen, len(s.queue), s.old, s.part != nil, s.pinc, s.rinc, s.rseen, s.done(), s.known, s.owed, s.open, len(s.buffer), s.bufferCost)
+					i, s.key.Lane, s.inc, s.continues, s.knows, s.hello, s.base, s.next, s.seen, s.queue.len(), s.old, s.part != nil, s.pinc, s.rinc, s.rseen, s.done(), s.known, s.owed.list(), s.open, s.buffer.count, s.bufferCost)
 			}
 		}
 	}

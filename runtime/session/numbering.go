@@ -16,18 +16,23 @@ type chunk struct {
 	message        *message // of which it is a slice; nil: none
 	flow           uint64
 	offset, length int
-	from, to       address.Address // DEF
-	inc, end       uint64          // REFUSE
-	code           uint8
+	rare           *rare // DEF and REFUSE
+}
+
+// rare is what stands in the chunks that are no content.
+type rare struct {
+	from, to address.Address // DEF
+	inc, end uint64          // REFUSE
+	code     uint8
 }
 
 func (c *chunk) cost() int { return c.length + chunkCost }
 
 // describe is the chunk as it stands in a header.
 func (c *chunk) describe() frame.Chunk {
-	d := frame.Chunk{Flags: c.flags, Flow: c.flow, Length: c.length, Inc: c.inc, Number: c.end, Code: c.code}
-	if c.flags&frame.Def != 0 {
-		d.From, d.To = c.from.String(), c.to.String()
+	d := frame.Chunk{Flags: c.flags, Flow: c.flow, Length: c.length}
+	if r := c.rare; r != nil {
+		d.From, d.To, d.Inc, d.Number, d.Code = r.from.String(), r.to.String(), r.inc, r.end, r.code
 	}
 	return d
 }
@@ -100,7 +105,7 @@ func (f *flowTable) forget(x flow) {
 
 // number gives c the next number.
 func (s *Session) number(t *Table, c chunk) {
-	s.chunks = append(s.chunks, c)
+	s.chunks.add(c)
 	s.next++
 	s.unseenCost += c.cost()
 	s.undoneCost += c.cost()
@@ -109,7 +114,7 @@ func (s *Session) number(t *Table, c chunk) {
 // roomToNumber says whether the windows let one more chunk of content be numbered: always for the oldest message that is not done.
 func (s *Session) roomToNumber(t *Table) bool {
 	window := min(t.numbers.Window, s.window)
-	return s.unseenCost <= window && (s.undoneCost <= window || s.part != nil && len(s.outstanding) == 0)
+	return s.unseenCost <= window && (s.undoneCost <= window || s.part != nil && s.outstanding.len() == 0)
 }
 
 // numberNext numbers the next chunk, if there is one, the windows allow it, and its description and payload take no more than room,
@@ -128,17 +133,17 @@ func (s *Session) numberNext(t *Table, room, full int) bool {
 		}
 		s.controls = s.controls[1:]
 		s.number(t, c)
-		s.refusalNumbered(c.end, s.next-1)
+		s.refusalNumbered(c.rare.end, s.next-1)
 		return true
-	case len(s.queue) > 0:
-		m := s.queue[0]
+	case s.queue.len() > 0:
+		m := s.queue.list()[0]
 		if !s.roomToNumber(t) {
 			return false
 		}
 		x := flow{m.From, m.To}
 		i, ok := s.flows.find(x)
 		if !ok {
-			c = chunk{flags: frame.Def, from: m.From, to: m.To}
+			c = chunk{flags: frame.Def, rare: &rare{from: m.From, to: m.To}}
 			if d := c.describe(); d.Size()+8 > room {
 				return false
 			}
@@ -161,7 +166,7 @@ func (s *Session) numberNext(t *Table, room, full int) bool {
 	if c.flags&frame.End != 0 {
 		m.end = s.next
 		s.part = nil
-		s.outstanding = append(s.outstanding, m)
+		s.outstanding.add(m)
 	}
 	s.number(t, c)
 	return true
@@ -187,8 +192,8 @@ func (s *Session) slice(t *Table, c *chunk, m *message, room, full int) bool {
 }
 
 func (s *Session) dequeue() {
-	s.queueBytes -= s.queue[0].Size
-	s.queue = drop(s.queue, 1)
+	s.queueBytes -= s.queue.list()[0].Size
+	s.queue.drop(1)
 	if s.old > 0 {
 		s.old--
 	}
@@ -199,33 +204,27 @@ func (s *Session) release(t *Table, done uint64) {
 	if s.base < done {
 		s.ask = inquiry{}
 	}
-	n := 0
+	n, chunks := 0, s.chunks.list()
 	for ; s.base < done; n++ {
-		c := &s.chunks[n]
+		c := &chunks[n]
 		s.base++
 		s.undoneCost -= c.cost()
 		if s.base > s.seen {
 			s.unseenCost -= c.cost()
 		}
 	}
-	s.chunks = drop(s.chunks, n)
-	for n = 0; n < len(s.outstanding) && s.outstanding[n].end <= done; n++ {
+	s.chunks.drop(n)
+	n = 0
+	for _, m := range s.outstanding.list() {
+		if m.end > done {
+			break
+		}
+		n++
 		s.counters.acknowledged++
-		s.outstanding[n].settle(t, Delivered, false)
+		m.settle(t, Delivered, false)
+		t.reuse(m)
 	}
-	s.outstanding = drop(s.outstanding, n)
-}
-
-// drop takes the first n off a list. Their places are used again when few are left.
-func drop[T any](list []T, n int) []T {
-	clear(list[:n])
-	rest := list[n:]
-	if len(rest) > n {
-		return rest
-	}
-	copy(list, rest)
-	clear(rest)
-	return list[:len(rest)]
+	s.outstanding.drop(n)
 }
 
 // moveSeen notes that the peer has seen my numbers up to n.
@@ -235,11 +234,12 @@ func (s *Session) moveSeen(t *Table, n uint64) {
 		return
 	}
 	forward := n > s.seen
+	chunks := s.chunks.list()
 	for i := max(s.seen, s.base) + 1; i <= n; i++ {
-		s.unseenCost -= s.chunks[i-s.base-1].cost()
+		s.unseenCost -= chunks[i-s.base-1].cost()
 	}
 	for i := n + 1; i <= s.seen; i++ {
-		s.unseenCost += s.chunks[i-s.base-1].cost()
+		s.unseenCost += chunks[i-s.base-1].cost()
 	}
 	s.seen = n
 	if forward {

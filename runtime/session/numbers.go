@@ -60,3 +60,6 @@ const Preface = 32
 
 // chunkCost is what a chunk costs in a window beside its payload.
 const chunkCost = 64
+
+// reach is how far a chunk may be ahead of those that came in order.
+func (n *Numbers) reach() uint64 { return uint64(n.Window) / chunkCost }

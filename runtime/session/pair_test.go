@@ -1,6 +1,7 @@
 package session
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/hyroute/hyroute/runtime/address"
@@ -91,7 +92,7 @@ func (p *pair) run(i int) {
 				for _, x := range a.Parts {
 					size += x.Length
 				}
-				p.mail = append(p.mail, letter{p.now + p.delay[a.Stub], 1 - i, a.Stub, a.Head, size, a.Parts})
+				p.mail = append(p.mail, letter{p.now + p.delay[a.Stub], 1 - i, a.Stub, slices.Clone(a.Head), size, slices.Clone(a.Parts)})
 			case *Arrived:
 				p.got[i] = append(p.got[i], a.Receipt.End)
 				p.paths[i] = append(p.paths[i], a.Direct)
@@ -275,8 +276,8 @@ func TestIdleForADay(t *testing.T) {
 		s := p.sides[forgets]
 		s.Advance(p.now)
 		p.run(forgets)
-		if len(s.sessions) != 0 {
-			t.Fatalf("side %d remembers %d sessions that were idle for a day", forgets, len(s.sessions))
+		if s.sessions.Len() != 0 {
+			t.Fatalf("side %d remembers %d sessions that were idle for a day", forgets, s.sessions.Len())
 		}
 		p.from(0, 11, relayStub)
 		p.from(1, 11, relayStub)

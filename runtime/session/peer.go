@@ -56,19 +56,19 @@ func (p *peer) session(t *Table, key Key) *Session {
 			return s
 		}
 	}
-	if len(t.sessions) >= t.numbers.Sessions && !t.forgetOne() {
+	if t.sessions.Len() >= t.numbers.Sessions && !t.forgetOne() {
 		return nil
 	}
 	s := newSession(t, p, key)
 	p.sessions = append(p.sessions, s)
-	t.sessions[s.id] = s
+	t.sessions.Put(s.id, s)
 	return s
 }
 
 // forgetOne drops the session that owes nothing and was not used for the longest time.
 func (t *Table) forgetOne() bool {
 	var oldest *Session
-	for _, s := range t.sessions {
+	for _, s := range t.sessions.Values() {
 		last := len(s.peer.sessions) == 1 && len(s.peer.channels) > 0 // its channels speak through it
 		if !last && s.idle() && (oldest == nil || s.lastUse < oldest.lastUse || s.lastUse == oldest.lastUse && s.id < oldest.id) {
 			oldest = s
@@ -87,7 +87,7 @@ func (t *Table) forget(s *Session) {
 		t.act(&Drop{Session: s.id, First: s.open.first, Last: s.open.last})
 	}
 	s.dropBuffer(t)
-	delete(t.sessions, s.id)
+	t.sessions.Remove(s.id)
 	for _, x := range s.cursors {
 		x.carrier.flight.forget(s.id, frame.MaxVarint)
 	}

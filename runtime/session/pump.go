@@ -54,7 +54,7 @@ func (s *Session) waits(t *Table) bool {
 	if s.part == nil && len(s.controls) > 0 {
 		return true
 	}
-	return (s.part != nil || len(s.queue) > 0) && s.roomToNumber(t)
+	return (s.part != nil || s.queue.len() > 0) && s.roomToNumber(t)
 }
 
 // sendRun sends the next chunks that the carrier was not given: as many as wait, up to the size of a frame.
@@ -64,7 +64,7 @@ func (s *Session) sendRun(t *Table, c *carrier) bool {
 	h := s.header()
 	h.First = first
 	h.Chunks = t.chunks[:0]
-	var parts []Part
+	from := len(t.lent.parts)
 	room := c.frameSize(t) - 64
 	headRoom := frame.MaxHeader - 512
 	if h.Long {
@@ -75,7 +75,7 @@ func (s *Session) sendRun(t *Table, c *carrier) bool {
 		if n >= s.next && !s.numberNext(t, room, full) {
 			break
 		}
-		k := &s.chunks[n-s.base-1]
+		k := &s.chunks.list()[n-s.base-1]
 		d := k.describe()
 		size := d.Size() + k.length
 		if (size > room || d.Size() > headRoom) && len(h.Chunks) > 0 {
@@ -85,7 +85,7 @@ func (s *Session) sendRun(t *Table, c *carrier) bool {
 		headRoom -= d.Size()
 		h.Chunks = append(h.Chunks, d)
 		if k.length > 0 {
-			parts = append(parts, Part{k.message.Msg, k.offset, k.length})
+			t.lent.parts = append(t.lent.parts, Part{k.message.Msg, k.offset, k.length})
 		}
 		cur.at = n
 		s.counters.sent(n)
@@ -98,7 +98,7 @@ func (s *Session) sendRun(t *Table, c *carrier) bool {
 	if s.rtoAt == 0 {
 		s.rtoAt = t.now + s.rtoLength(t)
 	}
-	s.transmit(t, c, &h, 0, parts)
+	s.transmit(t, c, &h, 0, t.lent.parts[from:len(t.lent.parts):len(t.lent.parts)])
 	s.marked(t, c, cur.at)
 	if c.relay != nil && s.peer.absent {
 		c.pausedUntil = t.now + s.rtoLength(t) // one frame is enough to find out whether the peer is back
@@ -136,11 +136,15 @@ func (s *Session) transmit(t *Table, c *carrier, h *frame.Header, pad int, parts
 		h.Hello.Window, h.Hello.Largest = uint64(t.numbers.Window), uint64(t.numbers.Largest)
 	}
 	// The largest header is that of a DEF in a LONG frame: two addresses and 300 bytes.
-	head, err := h.Append(nil)
+	from := len(t.lent.heads)
+	heads, err := h.Append(t.lent.heads)
 	if err != nil {
 		panic("session: " + err.Error())
 	}
-	a := &Transmit{Stub: c.stub, Head: head, Pad: pad, Parts: parts}
+	t.lent.heads = heads
+	head := heads[from:len(heads):len(heads)]
+	a := t.lent.transmit.Lend()
+	*a = Transmit{Stub: c.stub, Head: head, Pad: pad, Parts: parts}
 	if c.relay != nil {
 		a.Stub, a.Handle = c.relay.stub, c.relay.handle(t, s.peer.url)
 	}

@@ -5,12 +5,6 @@ import (
 	"github.com/hyroute/hyroute/runtime/frame"
 )
 
-// arrived is a chunk of the peer's stream that waits for those before it.
-type arrived struct {
-	frame.Chunk
-	direct bool
-}
-
 // opened is the message that is being put together.
 type opened struct {
 	any         bool
@@ -48,8 +42,8 @@ type inflow struct {
 
 // done is up to where everything was taken: always the end of a message.
 func (s *Session) done() uint64 {
-	if len(s.owed) > 0 {
-		return s.owed[0].begin - 1
+	if s.owed.len() > 0 {
+		return s.owed.list()[0].begin - 1
 	}
 	if s.open.any {
 		return s.open.first - 1
@@ -74,13 +68,13 @@ func (s *Session) receiveHalf(t *Table, c *carrier, h *frame.Header, src, dst, n
 	s.peer.chunkMoved(t)
 	offset := 0
 	for i := range h.Chunks {
-		s.keep(t, c, h.First+uint64(i), h.Chunks[i], number, offset)
+		s.keep(t, c, h.First+uint64(i), &h.Chunks[i], number, offset)
 		offset += h.Chunks[i].Length
 	}
 	s.takeInOrder(t)
 	switch {
 	case !s.ackMuch(t):
-	case len(s.owed) > 0:
+	case s.owed.len() > 0:
 		s.ackBy(t.now + t.numbers.AckTaking) // listeners take it in a moment, and one frame says both
 	default:
 		s.ackBy(t.now)
@@ -113,7 +107,7 @@ func (s *Session) follow(t *Table, h *frame.Hello) bool {
 	}
 	first := s.rinc == 0
 	s.followed(t, h.Src, 0)
-	s.owed, s.owedCost, s.known, s.again = nil, 0, nil, 0
+	s.owed, s.owedCost, s.known, s.again = fifo[owed]{}, 0, nil, 0
 	s.incoming, s.defined = nil, nil
 	if !first {
 		s.epoch++
@@ -143,10 +137,10 @@ func (s *Session) followed(t *Table, inc, seen uint64) {
 func (s *Session) held(n uint64) uint64 { return s.epoch<<40 + n }
 
 func (s *Session) dropBuffer(t *Table) {
-	for n := s.rseen + 1; len(s.buffer) > 0; n++ {
-		if a, ok := s.buffer[n]; ok {
-			delete(s.buffer, n)
-			if a.Length > 0 {
+	for n := s.rseen + 1; s.buffer.count > 0; n++ {
+		if a, here := s.buffer.get(n); here {
+			s.buffer.remove(n)
+			if a.length > 0 {
 				t.act(&Drop{Session: s.id, First: s.held(n), Last: s.held(n)})
 			}
 		}
@@ -155,30 +149,32 @@ func (s *Session) dropBuffer(t *Table) {
 }
 
 // keep holds a chunk until its turn. First come stays.
-func (s *Session) keep(t *Table, c *carrier, n uint64, k frame.Chunk, number uint64, offset int) {
+func (s *Session) keep(t *Table, c *carrier, n uint64, k *frame.Chunk, number uint64, offset int) {
 	if n <= s.rseen {
 		s.ackAt = t.now // a repeat: the peer does not know yet
 		s.counters.repeated++
 		return
 	}
-	if _, have := s.buffer[n]; have {
+	if s.buffer.has(n) {
 		s.ackAt = t.now
 		s.counters.repeated++
 		return
 	}
 	cost := k.Length + chunkCost
 	next := n == s.rseen+1
-	if n > s.rseen+uint64(t.numbers.Window)/chunkCost || !next && s.bufferCost+cost > t.numbers.Window {
+	if n > s.rseen+t.numbers.reach() || !next && s.bufferCost+cost > t.numbers.Window {
 		return
 	}
 	s.trimDefined()
 	if s.owedCost+s.open.size+len(s.defined)*chunkCost > t.numbers.Window+t.numbers.Largest {
 		return // the peer does not heed the window
 	}
-	s.buffer[n] = arrived{Chunk: k, direct: c.relay == nil}
+	s.buffer.put(s.rseen, n, k, c.relay == nil)
 	s.bufferCost += cost
 	if k.Length > 0 {
-		t.act(&Hold{Session: s.id, Number: s.held(n), Frame: number, Offset: offset, Length: k.Length})
+		a := t.lent.hold.Lend()
+		*a = Hold{s.id, s.held(n), number, offset, k.Length}
+		t.act(a)
 	}
 	s.ackChunks++
 	s.ackBytes += k.Length
@@ -201,63 +197,68 @@ func (s *Session) ackMuch(t *Table) bool {
 func (s *Session) takeInOrder(t *Table) {
 	for {
 		n := s.rseen + 1
-		a, ok := s.buffer[n]
-		if !ok {
+		a, here := s.buffer.get(n)
+		if !here {
 			return
 		}
-		delete(s.buffer, n)
-		s.bufferCost -= a.Length + chunkCost
+		var k frame.Chunk
+		if a.flags&(frame.Def|frame.Refuse) != 0 {
+			k = s.buffer.chunk(n)
+		}
+		s.buffer.remove(n)
+		s.bufferCost -= a.length + chunkCost
 		s.rseen = n
-		s.take(t, n, &a)
+		switch {
+		case a.flags&frame.Def != 0:
+			s.define(n, &k, t.numbers.Flows)
+		case a.flags&frame.Refuse != 0:
+			s.refused(t, &k)
+		default:
+			s.take(t, n, a)
+		}
 		s.forgetKnown()
 	}
 }
 
-func (s *Session) take(t *Table, n uint64, a *arrived) {
-	switch {
-	case a.Flags&frame.Def != 0:
-		s.define(t, n, a)
-	case a.Flags&frame.Refuse != 0:
-		s.refused(t, a)
-	case a.Flags&frame.Tomb != 0:
+// take takes a chunk of content.
+func (s *Session) take(t *Table, n uint64, a arrived) {
+	if a.flags&(frame.Tomb|frame.Begin) != 0 {
 		s.dropOpen(t)
-	default:
-		if a.Flags&frame.Begin != 0 {
-			s.dropOpen(t)
-			s.open = opened{any: true, first: n, flow: a.Flow}
+	}
+	switch {
+	case a.flags&frame.Tomb != 0:
+		return
+	case a.flags&frame.Begin != 0:
+		s.open = opened{any: true, first: n, flow: uint64(a.flow)}
+	case !s.open.any:
+		if a.length > 0 {
+			t.act(&Drop{Session: s.id, First: s.held(n), Last: s.held(n)})
 		}
-		if !s.open.any {
-			if a.Length > 0 {
-				t.act(&Drop{Session: s.id, First: s.held(n), Last: s.held(n)})
-			}
-			return
-		}
-		s.open.last = n
-		s.open.size += a.Length
-		if s.open.size > t.numbers.Largest+Preface && !s.open.tooBig {
-			s.open.tooBig = true
-		}
-		if s.open.tooBig {
-			t.act(&Drop{Session: s.id, First: s.held(s.open.first), Last: s.held(n)})
-			s.open.size = 0
-		}
-		if a.Flags&frame.End != 0 {
-			s.handOver(t, a.direct)
-		}
+		return
+	}
+	s.open.last = n
+	s.open.size += a.length
+	s.open.tooBig = s.open.tooBig || s.open.size > t.numbers.Largest+Preface
+	if s.open.tooBig {
+		t.act(&Drop{Session: s.id, First: s.held(s.open.first), Last: s.held(n)})
+		s.open.size = 0
+	}
+	if a.flags&frame.End != 0 {
+		s.handOver(t, a.direct)
 	}
 }
 
-func (s *Session) define(t *Table, n uint64, a *arrived) {
-	from, err1 := address.Parse(a.From)
-	to, err2 := address.Parse(a.To)
-	if a.Flow >= uint64(t.numbers.Flows) {
+func (s *Session) define(n uint64, k *frame.Chunk, most int) {
+	from, err1 := address.Parse(k.From)
+	to, err2 := address.Parse(k.To)
+	if k.Flow >= uint64(most) {
 		return
 	}
-	for uint64(len(s.incoming)) <= a.Flow {
+	for uint64(len(s.incoming)) <= k.Flow {
 		s.incoming = append(s.incoming, inflow{})
 	}
-	s.defined = append(s.defined, defined{n, a.Flow, s.incoming[a.Flow]})
-	s.incoming[a.Flow] = inflow{flow: flow{from, to}, defined: err1 == nil && err2 == nil}
+	s.defined = append(s.defined, defined{n, k.Flow, s.incoming[k.Flow]})
+	s.incoming[k.Flow] = inflow{flow: flow{from, to}, defined: err1 == nil && err2 == nil}
 }
 
 // inflow is the flow with that index; one that is not defined if there is none.
@@ -305,7 +306,7 @@ func (s *Session) handOver(t *Table, direct bool) {
 			return
 		}
 	}
-	s.owed = append(s.owed, owed{begin: o.first, end: o.last, cost: o.size, flow: o.flow})
+	s.owed.add(owed{begin: o.first, end: o.last, cost: o.size, flow: o.flow})
 	s.owedCost += o.size
 	x := s.inflow(o.flow)
 	if !x.defined || o.tooBig || x.moved {
@@ -319,11 +320,12 @@ func (s *Session) handOver(t *Table, direct bool) {
 		s.refuse(o.last, code)
 		return
 	}
-	t.arrived = append(t.arrived, Arrived{
+	a := t.lent.arrived.Lend()
+	*a = Arrived{
 		Receipt: Receipt{s.id, s.epoch, o.last}, First: s.held(o.first), Last: s.held(o.last),
 		Peer: s.peer.url, From: x.from, To: x.to, Direct: direct,
-	})
-	t.act(&t.arrived[len(t.arrived)-1])
+	}
+	t.act(a)
 }
 
 // oweAgain takes up a message where a former life left it: taken, or refused.
@@ -331,16 +333,17 @@ func (s *Session) oweAgain(t *Table, k owed) {
 	if k.code == RefuseMoved {
 		s.markMoved(k.flow, k.begin)
 	}
-	s.owed = append(s.owed, k)
+	s.owed.add(k)
 	s.owedCost += k.cost
 	s.passGates(t)
 }
 
 // taken notes that the message that ended at end was taken.
 func (s *Session) taken(t *Table, end uint64) {
-	for i := range s.owed {
-		if s.owed[i].end == end && s.owed[i].state == handed {
-			s.owed[i].state = taken
+	list := s.owed.list()
+	for i := range list {
+		if o := &list[i]; o.end == end && o.state == handed {
+			o.state = taken
 			break
 		}
 	}
@@ -353,8 +356,9 @@ func (s *Session) takeAll(t *Table) {
 		s.dropBuffer(t)
 		s.rseen, s.known = end, nil
 	}
-	for i := range s.owed {
-		s.owed[i].state = taken
+	list := s.owed.list()
+	for i := range list {
+		list[i].state = taken
 	}
 	s.settleOwed(t)
 }
@@ -362,16 +366,19 @@ func (s *Session) takeAll(t *Table) {
 // settleOwed lets done move over what was taken, and over what was refused once the peer has seen the refusal.
 func (s *Session) settleOwed(t *Table) {
 	n := 0
-	for n < len(s.owed) && s.owed[n].state == taken {
-		s.owedCost -= s.owed[n].cost
+	for _, o := range s.owed.list() {
+		if o.state != taken {
+			break
+		}
+		s.owedCost -= o.cost
 		n++
 	}
 	if n == 0 {
 		return
 	}
-	s.owed = drop(s.owed, n)
+	s.owed.drop(n)
 	// A sender that waits for its one message hears at once; a stream is acknowledged when it was taken, but not each time.
-	if len(s.owed) == 0 && s.ackMuch(t) {
+	if s.owed.len() == 0 && s.ackMuch(t) {
 		s.ackBy(t.now)
 	} else {
 		s.ackBy(max(t.now, s.told+t.numbers.AckPause))
@@ -379,8 +386,9 @@ func (s *Session) settleOwed(t *Table) {
 }
 
 func (s *Session) refuse(end uint64, code uint8) {
-	for i := range s.owed {
-		if o := &s.owed[i]; o.end == end && o.state == handed {
+	list := s.owed.list()
+	for i := range list {
+		if o := &list[i]; o.end == end && o.state == handed {
 			o.state, o.code = refusing, code
 			if code == RefuseMoved {
 				s.markMoved(o.flow, o.begin)
@@ -392,26 +400,24 @@ func (s *Session) refuse(end uint64, code uint8) {
 }
 
 func (s *Session) refusal(o *owed) chunk {
-	return chunk{flags: frame.Refuse, inc: s.rinc, end: o.end, code: o.code}
+	return chunk{flags: frame.Refuse, rare: &rare{inc: s.rinc, end: o.end, code: o.code}}
 }
 
 func (s *Session) refusalNumbered(end, number uint64) {
-	for i := range s.owed {
-		if o := &s.owed[i]; o.end == end && o.state == refusing {
-			o.gate = number
-		}
-	}
-	for i := range s.known {
-		if o := &s.known[i]; o.end == end && o.state == refusing {
-			o.gate = number
+	for _, list := range [][]owed{s.owed.list(), s.known} {
+		for i := range list {
+			if o := &list[i]; o.end == end && o.state == refusing {
+				o.gate = number
+			}
 		}
 	}
 }
 
 // passGates lets done pass refused messages whose refusal the peer has seen.
 func (s *Session) passGates(t *Table) {
-	for i := range s.owed {
-		if o := &s.owed[i]; o.state == refusing && o.gate != 0 && o.gate <= s.seen {
+	list := s.owed.list()
+	for i := range list {
+		if o := &list[i]; o.state == refusing && o.gate != 0 && o.gate <= s.seen {
 			o.state = taken
 		}
 	}
@@ -419,7 +425,7 @@ func (s *Session) passGates(t *Table) {
 }
 
 // refused learns that the peer did not take a message of mine.
-func (s *Session) refused(t *Table, a *arrived) {
+func (s *Session) refused(t *Table, a *frame.Chunk) {
 	if !s.meant(a.Inc, a.Number) {
 		return
 	}
@@ -434,7 +440,7 @@ func (s *Session) refused(t *Table, a *arrived) {
 	case RefuseForbidden:
 		outcome = PeerForbidden
 	}
-	for _, m := range s.outstanding {
+	for _, m := range s.outstanding.list() {
 		if m.end == a.Number {
 			m.settle(t, outcome, false)
 			s.bury(m)
@@ -450,7 +456,7 @@ func (s *Session) refused(t *Table, a *arrived) {
 func (s *Session) pullBack(t *Table, m *message) {
 	s.flows.forget(flow{m.From, m.To})
 	entity := m.To.Entity()
-	for _, q := range append([]*message(nil), s.queue...) {
+	for _, q := range append([]*message(nil), s.queue.list()...) {
 		if q.To.Within(entity) {
 			s.unqueue(q)
 			q.settle(t, Unsent, false)

@@ -28,6 +28,7 @@ func (p *peer) findRelay(stub uint64) *carrier {
 	return nil
 }
 
+//go:noinline
 func (p *peer) liveRelays() int {
 	n := 0
 	for _, c := range p.relays {
@@ -62,6 +63,8 @@ func (p *peer) chooseRelays(t *Table) (first, second *carrier) {
 }
 
 // judged says whether the carrier has to prove itself: channels always, relays where there is a choice.
+//
+//go:noinline
 func (c *carrier) judged() bool { return c.relay == nil || c.open() && c.peer.liveRelays() > 1 }
 
 // expected says whether answers are due on the carrier now: traffic flows, and of a relay that it is in use.

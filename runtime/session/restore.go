@@ -60,7 +60,7 @@ func (s *Session) restoreSending(t *Table) {
 	s.inc = t.newLife()
 	s.knows, s.hello, s.helloAt = false, false, 0
 	s.over = false
-	s.old = len(s.queue)
+	s.old = s.queue.len()
 	s.cursors, s.use = nil, carriers{}
 	s.rto, s.rtoAt, s.ask = 0, 0, inquiry{}
 	s.moveSeen(t, s.base)
@@ -92,15 +92,15 @@ func (s *Session) meant(inc, number uint64) bool {
 
 // restoreReceiving goes back to what was taken, in order. The body lost the rest, and the peer sends it again.
 func (s *Session) restoreReceiving() {
-	s.known = append(s.owed, s.known...)
+	s.known = append(s.owed.list(), s.known...)
 	s.again = max(s.again, s.handedOver())
 	s.rseen = s.done()
-	s.owed, s.owedCost = nil, 0
+	s.owed, s.owedCost = fifo[owed]{}, 0
 	for i := len(s.defined) - 1; i >= 0 && s.defined[i].number > s.rseen; i-- {
 		s.incoming[s.defined[i].flow] = s.defined[i].before
 	}
 	s.defined = nil
-	s.buffer, s.bufferCost, s.open = map[uint64]arrived{}, 0, opened{}
+	s.buffer, s.bufferCost, s.open = window{}, 0, opened{}
 	s.ackAt, s.ackChunks, s.ackBytes, s.told = 0, 0, 0, 0
 }
 

@@ -115,25 +115,26 @@ func (s *Session) reset(t *Table, above uint64, why string) {
 			doubt++
 		}
 	}
-	for _, m := range s.outstanding {
+	for _, m := range s.outstanding.list() {
 		unsure(m)
 	}
-	s.outstanding = nil
+	s.outstanding = fifo[*message]{}
 	if m := s.part; m != nil {
 		s.part = nil
 		if len(s.continues) > 0 {
 			unsure(m)
 		} else { // its end was never numbered: certainly not delivered, so it may go again
 			m.sent, m.begin, m.end = 0, 0, 0
-			s.queue = append([]*message{m}, s.queue...)
+			s.queue.set(append([]*message{m}, s.queue.list()...))
 			s.queueBytes += m.Size
 		}
 	}
 	if len(s.continues) > 0 {
 		for ; s.old > 0; s.old-- {
-			unsure(s.queue[0])
-			s.queueBytes -= s.queue[0].Size
-			s.queue = s.queue[1:]
+			m := s.queue.list()[0]
+			unsure(m)
+			s.queueBytes -= m.Size
+			s.queue.drop(1)
 		}
 	}
 	s.startOver(t, above)
@@ -145,7 +146,7 @@ func (s *Session) reset(t *Table, above uint64, why string) {
 
 // startOver makes the send half that of a new incarnation.
 func (s *Session) startOver(t *Table, above uint64) {
-	s.chunks, s.continues, s.former = nil, nil, nil
+	s.chunks, s.continues, s.former = fifo[chunk]{}, nil, nil
 	s.base, s.next, s.seen, s.old, s.counters.top = 0, 1, 0, 0, 0
 	s.unseenCost, s.undoneCost = 0, 0
 	s.knows = false
@@ -158,7 +159,7 @@ func (s *Session) startOver(t *Table, above uint64) {
 	}
 	s.inc = t.nextIncarnation(s.inc, above)
 	t.life = max(t.life, lifeOf(s.inc))
-	for _, list := range [][]owed{s.owed, s.known} {
+	for _, list := range [][]owed{s.owed.list(), s.known} {
 		for i := range list {
 			if o := &list[i]; o.state == refusing {
 				o.gate = 0

@@ -26,13 +26,13 @@ type Session struct {
 
 	// send half
 	base, next  uint64 // done up to base; next is the next number
-	chunks      []chunk
-	queue       []*message
+	chunks      fifo[chunk]
+	queue       fifo[*message]
 	queueBytes  int
-	old         int        // so many at the head of queue came from a save that is not confirmed
-	part        *message   // being numbered
-	outstanding []*message // numbered to the end, not done
-	controls    []chunk    // to be numbered before the next message
+	old         int            // so many at the head of queue came from a save that is not confirmed
+	part        *message       // being numbered
+	outstanding fifo[*message] // numbered to the end, not done
+	controls    []chunk        // to be numbered before the next message
 	flows       flowTable
 	seen        uint64 // the peer has seen my numbers up to here
 	unseenCost  int
@@ -51,10 +51,10 @@ type Session struct {
 	// receive half
 	rinc, rseen uint64
 	epoch       uint64 // how often another stream was followed
-	buffer      map[uint64]arrived
+	buffer      window
 	bufferCost  int
 	open        opened
-	owed        []owed
+	owed        fifo[owed]
 	owedCost    int
 	again       uint64    // up to here, whole messages were handed over by a former life
 	known       []owed    // these, beyond what is done
@@ -79,7 +79,6 @@ func newSession(t *Table, p *peer, key Key) *Session {
 	s := &Session{
 		id: t.id(), peer: p, key: key, inc: t.newLife(), next: 1, lastUse: t.now,
 		window: t.numbers.Window, largest: t.numbers.Largest,
-		buffer: map[uint64]arrived{},
 	}
 	s.flows.reset()
 	return s
@@ -87,16 +86,18 @@ func newSession(t *Table, p *peer, key Key) *Session {
 
 // idle says whether the session owes nothing to anybody.
 func (s *Session) idle() bool {
-	return len(s.queue) == 0 && s.part == nil && len(s.chunks) == 0 && len(s.controls) == 0 && len(s.owed) == 0 && len(s.known) == 0 && len(s.buffer) == 0 &&
-		!s.open.any
+	return s.queue.len() == 0 && s.part == nil && s.chunks.len() == 0 && len(s.controls) == 0 && s.owed.len() == 0 && len(s.known) == 0 &&
+		s.buffer.count == 0 && !s.open.any
 }
 
 // settled says whether nobody waits for anything that this side still has to tell.
+//
+//go:noinline
 func (s *Session) settled() bool {
-	if len(s.queue) > 0 || s.part != nil || len(s.controls) > 0 || len(s.owed) > 0 {
+	if s.queue.len() > 0 || s.part != nil || len(s.controls) > 0 || s.owed.len() > 0 {
 		return false
 	}
-	for _, m := range s.outstanding {
+	for _, m := range s.outstanding.list() {
 		if !m.settled {
 			return false
 		}
@@ -119,6 +120,7 @@ func (s *Session) tell() {
 	s.hello, s.sayHello = true, true
 }
 
+//go:noinline
 func (s *Session) cursor(c *carrier) *cursor {
 	for i := range s.cursors {
 		if s.cursors[i].carrier == c {

@@ -112,7 +112,7 @@ func (t *Table) snapshotPeer(c *snapshot.Codec, p *peer) {
 	}
 	snapshot.Slice(c, &p.sessions, func(s **Session) {
 		if c.Reading() {
-			*s = &Session{peer: p, buffer: map[uint64]arrived{}}
+			*s = &Session{peer: p}
 		}
 		t.snapshotSession(c, *s)
 	})
@@ -171,22 +171,24 @@ func (t *Table) snapshotSession(c *snapshot.Codec, s *Session) {
 	snapshot.Slice(c, &s.resets, c.Uint64)
 	t.snapshotMessages(c, s)
 	chunk := func(k *chunk) { s.snapshotChunk(c, k) }
-	snapshot.Slice(c, &s.chunks, chunk)
+	chunks := s.chunks.list()
+	snapshot.Slice(c, &chunks, chunk)
+	s.chunks.set(chunks)
 	snapshot.Slice(c, &s.controls, chunk)
 	s.flows.snapshot(c)
 	s.snapshotCarriers(c)
-	s.snapshotReceived(c)
+	t.snapshotReceived(c, s)
 	if c.Reading() {
 		if !s.possible() {
 			c.Fail(errNumbers)
 		}
-		t.sessions[s.id] = s
+		t.sessions.Put(s.id, s)
 	}
 }
 
 // possible says whether the numbers of a session fit together, so that a frame can be made of them.
 func (s *Session) possible() bool {
-	if s.base > s.seen || s.seen >= s.next || s.next > frame.MaxVarint || uint64(len(s.chunks)) != s.next-1-s.base || len(s.continues) > frame.MaxContinues {
+	if s.base > s.seen || s.seen >= s.next || s.next > frame.MaxVarint || uint64(s.chunks.len()) != s.next-1-s.base || len(s.continues) > frame.MaxContinues {
 		return false
 	}
 	for _, x := range s.continues {
@@ -194,7 +196,7 @@ func (s *Session) possible() bool {
 			return false
 		}
 	}
-	for _, list := range [][]chunk{s.chunks, s.controls} {
+	for _, list := range [][]chunk{s.chunks.list(), s.controls} {
 		for i := range list {
 			d := list[i].describe()
 			h := frame.Header{First: 1, Chunks: []frame.Chunk{d}}
@@ -225,8 +227,11 @@ func (t *Table) snapshotMessages(c *snapshot.Codec, s *Session) {
 			t.deadlines.Add(x.at, x.id, x)
 		}
 	}
-	snapshot.Slice(c, &s.queue, each)
-	snapshot.Slice(c, &s.outstanding, each)
+	queue, outstanding := s.queue.list(), s.outstanding.list()
+	snapshot.Slice(c, &queue, each)
+	snapshot.Slice(c, &outstanding, each)
+	s.queue.set(queue)
+	s.outstanding.set(outstanding)
 	var part []*message
 	if s.part != nil {
 		part = []*message{s.part}
@@ -242,7 +247,7 @@ func (s *Session) messageOf(id uint64) *message {
 	if s.part != nil && s.part.id == id {
 		return s.part
 	}
-	for _, m := range s.outstanding {
+	for _, m := range s.outstanding.list() {
 		if m.id == id {
 			return m
 		}
@@ -263,14 +268,21 @@ func (s *Session) snapshotChunk(c *snapshot.Codec, k *chunk) {
 			c.Fail(errReference)
 		}
 	}
-	for _, v := range []*uint64{&k.flow, &k.inc, &k.end} {
+	var r rare
+	if k.rare != nil {
+		r = *k.rare
+	}
+	for _, v := range []*uint64{&k.flow, &r.inc, &r.end} {
 		c.Uint64(v)
 	}
 	c.Int(&k.offset)
 	c.Int(&k.length)
-	c.Address(&k.from)
-	c.Address(&k.to)
-	c.Byte(&k.code)
+	c.Address(&r.from)
+	c.Address(&r.to)
+	c.Byte(&r.code)
+	if c.Reading() && k.flags&(frame.Def|frame.Refuse) != 0 {
+		k.rare = &r
+	}
 }
 
 func (f *flowTable) snapshot(c *snapshot.Codec) {
@@ -316,17 +328,20 @@ func (s *Session) snapshotCarriers(c *snapshot.Codec) {
 	}
 }
 
-func (s *Session) snapshotReceived(c *snapshot.Codec) {
+func (t *Table) snapshotReceived(c *snapshot.Codec, s *Session) {
 	n := s.rseen
-	for left := c.Length(len(s.buffer)); left > 0; left-- {
+	for left := c.Length(s.buffer.count); left > 0; left-- {
 		if !c.Reading() {
-			for n++; !s.buffered(n); n++ {
+			for n++; !s.buffer.has(n); n++ {
 			}
 		}
+		a, _ := s.buffer.get(n)
+		k, direct := s.buffer.chunk(n), a.direct
 		c.Uint64(&n)
-		a := s.buffer[n]
-		a.snapshot(c)
-		s.buffer[n] = a
+		snapshotArrived(c, &k, &direct)
+		if c.Reading() {
+			s.restoreArrived(c, t, n, &k, direct)
+		}
 	}
 	c.Bool(&s.open.any)
 	c.Uint64(&s.open.first)
@@ -344,7 +359,9 @@ func (s *Session) snapshotReceived(c *snapshot.Codec) {
 		c.Byte(&o.code)
 		o.state = owedState(state)
 	}
-	snapshot.Slice(c, &s.owed, each)
+	list := s.owed.list()
+	snapshot.Slice(c, &list, each)
+	s.owed.set(list)
 	snapshot.Slice(c, &s.known, each)
 	snapshot.Slice(c, &s.incoming, func(x *inflow) { x.snapshot(c) })
 	s.trimDefined()
@@ -365,21 +382,25 @@ func (x *inflow) snapshot(c *snapshot.Codec) {
 	c.Bool(&x.moved)
 }
 
-func (s *Session) buffered(n uint64) bool {
-	_, ok := s.buffer[n]
-	return ok
-}
-
-func (a *arrived) snapshot(c *snapshot.Codec) {
-	flags := uint8(a.Flags)
+func snapshotArrived(c *snapshot.Codec, k *frame.Chunk, direct *bool) {
+	flags := uint8(k.Flags)
 	c.Byte(&flags)
-	a.Flags = frame.ChunkFlags(flags)
-	for _, v := range []*uint64{&a.Flow, &a.Inc, &a.Number} {
+	k.Flags = frame.ChunkFlags(flags)
+	for _, v := range []*uint64{&k.Flow, &k.Inc, &k.Number} {
 		c.Uint64(v)
 	}
-	c.String(&a.From)
-	c.String(&a.To)
-	c.Byte(&a.Code)
-	c.Int(&a.Length)
-	c.Bool(&a.direct)
+	c.String(&k.From)
+	c.String(&k.To)
+	c.Byte(&k.Code)
+	c.Int(&k.Length)
+	c.Bool(direct)
+}
+
+// restoreArrived puts a chunk back, if it can have been there.
+func (s *Session) restoreArrived(c *snapshot.Codec, t *Table, n uint64, k *frame.Chunk, direct bool) {
+	if n <= s.rseen || n > s.rseen+t.numbers.reach() || s.buffer.has(n) {
+		c.Fail(errNumbers)
+		return
+	}
+	s.buffer.put(s.rseen, n, k, direct)
 }

@@ -48,7 +48,7 @@ func (s *Session) stats(t *Table) Stats {
 	x := Stats{
 		Session: s.id, Peer: s.peer.url, Lane: s.key.Lane,
 		Acknowledged: s.counters.acknowledged, Resent: s.counters.resent, Repeated: s.counters.repeated,
-		Queued: s.queueBytes, Unacknowledged: s.undoneCost - chunkCost*len(s.chunks),
+		Queued: s.queueBytes, Unacknowledged: s.undoneCost - chunkCost*s.chunks.len(),
 	}
 	if s.part != nil {
 		x.Queued += s.part.Size - s.part.sent

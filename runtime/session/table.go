@@ -4,7 +4,9 @@ import (
 	"github.com/hyroute/hyroute/runtime/address"
 	"github.com/hyroute/hyroute/runtime/agenda"
 	"github.com/hyroute/hyroute/runtime/frame"
+	"github.com/hyroute/hyroute/runtime/ledger"
 	"github.com/hyroute/hyroute/runtime/order"
+	"github.com/hyroute/hyroute/runtime/pool"
 	"github.com/hyroute/hyroute/runtime/random"
 )
 
@@ -37,7 +39,7 @@ type Table struct {
 	turns     uint64 // how often a session was given its turn to send
 	peers     map[address.Address]*peer
 	latest    *peer // of them, that was looked for last
-	sessions  map[uint64]*Session
+	sessions  ledger.Ledger[*Session]
 	relays    []*relay
 	channels  map[uint64]*carrier
 	dirty     []*peer
@@ -52,11 +54,29 @@ type Table struct {
 	done      []Action // taken before these
 
 	// Their places are used again.
-	clean   []*peer
-	runs    []*Session
-	chunks  []frame.Chunk
-	arrived []Arrived // actions
-	settled []Settled
+	clean  []*peer
+	runs   []*Session
+	chunks []frame.Chunk
+	spare  []*message
+	lent   lent
+}
+
+// lent are actions, and what they lead to, good until the next Advance.
+type lent struct {
+	arrived  pool.Pool[*Arrived]
+	settled  pool.Pool[*Settled]
+	hold     pool.Pool[*Hold]
+	transmit pool.Pool[*Transmit]
+	heads    []byte
+	parts    []Part
+}
+
+func (l *lent) reset() {
+	l.arrived.Reset()
+	l.settled.Reset()
+	l.hold.Reset()
+	l.transmit.Reset()
+	l.heads, l.parts = l.heads[:0], l.parts[:0]
 }
 
 // New makes an empty table for runtime self. wall is the wall clock, in ms since 1970, at time 0.
@@ -64,15 +84,20 @@ func New(self address.Address, wall uint64, source *random.Source, numbers Numbe
 	return &Table{
 		numbers: numbers, self: self, wall: wall, random: source,
 		peers:    map[address.Address]*peer{},
-		sessions: map[uint64]*Session{},
 		channels: map[uint64]*carrier{},
+		lent: lent{
+			arrived:  pool.Of(func() *Arrived { return &Arrived{} }),
+			settled:  pool.Of(func() *Settled { return &Settled{} }),
+			hold:     pool.Of(func() *Hold { return &Hold{} }),
+			transmit: pool.Of(func() *Transmit { return &Transmit{} }),
+		},
 	}
 }
 
-// Actions takes the actions since the last call. They are good until the next one, but for Transmit, Hold and Drop, which stay.
+// Actions takes the actions since the last call. The slice is good until the next call, and they are until the next Advance.
 func (t *Table) Actions() []Action {
 	if len(t.actions) == 0 {
-		t.arrived, t.settled = t.arrived[:0], t.settled[:0]
+		return nil
 	}
 	clear(t.done)
 	t.done, t.actions = t.actions, t.done[:0]
@@ -90,11 +115,14 @@ func (t *Table) Dropped() uint64 { return t.dropped }
 // Advance moves the time on. A table that is woken much later than it asked for condemns nothing: it was frozen itself.
 func (t *Table) Advance(now uint64) {
 	t.step++
+	if len(t.actions) == 0 {
+		t.lent.reset()
+	}
 	for _, p := range t.parked {
 		p.parked = false
 		t.touch(p)
 	}
-	t.parked = nil
+	t.parked = t.parked[:0]
 	late := t.asked != 0 && now > t.asked+t.numbers.LateWake
 	t.sweepDue = t.sweepDue || now/sweepEvery > t.now/sweepEvery
 	t.now = max(t.now, now)
@@ -208,7 +236,7 @@ func (t *Table) source(stub, handle uint64) (*peer, *carrier) {
 
 // Taken says that the listener took the message.
 func (t *Table) Taken(r Receipt) {
-	if s := t.sessions[r.Session]; s != nil && s.epoch == r.Epoch {
+	if s := t.sessions.Get(r.Session); s != nil && s.epoch == r.Epoch {
 		s.taken(t, r.End)
 		t.touch(s.peer)
 	}
@@ -216,7 +244,7 @@ func (t *Table) Taken(r Receipt) {
 
 // Refuse says that nobody here takes the message: its sender is told code instead of a delivery.
 func (t *Table) Refuse(r Receipt, code uint8) {
-	if s := t.sessions[r.Session]; s != nil && s.epoch == r.Epoch {
+	if s := t.sessions.Get(r.Session); s != nil && s.epoch == r.Epoch {
 		s.refuse(r.End, code)
 		t.touch(s.peer)
 	}
@@ -228,15 +256,17 @@ func (t *Table) Flush() {
 		t.sweep()
 	}
 	for {
-		at, m, ok := t.deadlines.First()
+		at, id, m, ok := t.deadlines.First()
 		if !ok || at > t.now {
 			break
 		}
 		t.deadlines.Remove()
-		m.expire(t)
+		if m.id == id {
+			m.expire(t)
+		}
 	}
 	for {
-		at, p, ok := t.wakes.First()
+		at, _, p, ok := t.wakes.First()
 		if !ok || at > t.now {
 			break
 		}
@@ -281,7 +311,7 @@ func (t *Table) nextWake() uint64 {
 	}
 	next := uint64(0)
 	for {
-		at, p, ok := t.wakes.First()
+		at, _, p, ok := t.wakes.First()
 		if !ok {
 			break
 		}
@@ -293,11 +323,11 @@ func (t *Table) nextWake() uint64 {
 		break
 	}
 	for {
-		at, m, ok := t.deadlines.First()
+		at, id, m, ok := t.deadlines.First()
 		if !ok {
 			break
 		}
-		if m.settled || m.at != at {
+		if m.id != id || m.settled || m.at != at {
 			t.deadlines.Remove()
 			continue
 		}

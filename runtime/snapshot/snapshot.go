@@ -71,6 +71,8 @@ func (c *Codec) Uint64(v *uint64) {
 }
 
 // Uint32 is a smaller number.
+//
+//go:noinline
 func (c *Codec) Uint32(v *uint32) {
 	x := uint64(*v)
 	c.Uint64(&x)
@@ -78,6 +80,8 @@ func (c *Codec) Uint32(v *uint32) {
 }
 
 // Byte is one of 256.
+//
+//go:noinline
 func (c *Codec) Byte(v *uint8) {
 	x := uint64(*v)
 	c.Uint64(&x)
@@ -85,6 +89,8 @@ func (c *Codec) Byte(v *uint8) {
 }
 
 // Int is a number that is not negative.
+//
+//go:noinline
 func (c *Codec) Int(v *int) {
 	x := uint64(*v)
 	c.Uint64(&x)
@@ -92,6 +98,8 @@ func (c *Codec) Int(v *int) {
 }
 
 // Bool is a flag.
+//
+//go:noinline
 func (c *Codec) Bool(v *bool) {
 	var x uint64
 	if *v {
