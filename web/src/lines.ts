@@ -34,7 +34,7 @@ export type Event =
   | { verb: "registration-notified"; address: string; status: string }
   | { verb: "signal-received"; peer: string; kind: string; attempt: number }
   | { verb: "peer-listed"; peer: string; addresses: string[] }
-  | { verb: "delivery-taken"; delivery: number }
+  | { verb: "delivery-taken"; delivery: number; count?: number } // of so many, in order: not in a line
   | { verb: "delivery-refused"; delivery: number; reason: string }
   | { verb: "explanation-asked"; job: number; from: string; to: string; wish?: "never" | undefined }
   | { verb: "restored"; wall: number; seed: string; domains: string[]; direct: boolean }

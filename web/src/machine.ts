@@ -20,7 +20,8 @@ export class Machine {
   readonly names: string[] = [];
   #door: Door;
   #snapshot: Bytes;
-  #journal: Bytes[] = [];
+  #journal: Bytes = new Uint8Array(minJournal / 16); // the frames, one behind the other
+  #ends: number[] = [];
   readonly #defined: Bytes[] = []; // what the body's handles mean
   #size = 0;
   #limit = minJournal;
@@ -55,9 +56,8 @@ export class Machine {
   step(batch: Batch, now: number): Bytes {
     const frame = batch.frame(now);
     const effects = this.#door.stepPacked(frame);
-    this.#journal.push(this.#size === 0 ? batch.frame(now, this.#defined) : frame);
+    this.#keep(this.#size === 0 ? batch.frame(now, this.#defined) : frame);
     this.#defined.push(...batch.defined);
-    this.#size += frame.length;
     return effects;
   }
 
@@ -67,7 +67,7 @@ export class Machine {
     // Should taking it break the machine, revive goes by the snapshot before, and the next try is far away.
     this.#limit = 2 * this.#size;
     this.#snapshot = this.#door.snapshot();
-    this.#journal = [];
+    this.#ends = [];
     this.#size = 0;
     this.#limit = Math.max(minJournal, 4 * this.#snapshot.length);
   }
@@ -78,7 +78,19 @@ export class Machine {
     door.restore(this.#snapshot);
     this.names.length = 0;
     // Their effects were carried out long ago; only what the handles mean is of use.
-    for (const frame of this.#journal) unpack(door.stepPacked(frame), this.names, idle);
+    let at = 0;
+    for (const end of this.#ends) unpack(door.stepPacked(this.#journal.subarray(at, (at = end))), this.names, idle);
     this.#door = door;
+  }
+
+  #keep(frame: Bytes): void {
+    const at = this.#size;
+    this.#ends.push((this.#size += frame.length));
+    if (this.#size > this.#journal.length) {
+      const journal = new Uint8Array(2 * this.#size);
+      journal.set(this.#journal);
+      this.#journal = journal;
+    }
+    this.#journal.set(frame, at);
   }
 }

@@ -5,6 +5,7 @@ const slotCount = 5;
 const minMark = 64 * 1024;
 const maxMark = 1024 * 1024;
 const pollTime = 8;
+const never = 2 ** 31;
 
 /** What a socket and a data channel have in common. */
 export interface Channel {
@@ -29,15 +30,14 @@ export class Outflow {
   constructor(channel: Channel, changed: (blocked: boolean) => void) {
     this.#channel = channel;
     this.#changed = changed;
+    this.#tellAt(never);
   }
 
   /** Sends. Throws what the channel throws. */
   send(data: Bytes | string): void {
-    const before = this.#channel.bufferedAmount;
-    this.#moved(this.#waiting - before);
     this.#channel.send(data);
-    this.#waiting = this.#channel.bufferedAmount;
-    if (!this.#blocked && this.#waiting > this.#high()) {
+    this.#look(data.length);
+    if (!this.#blocked && this.#waiting > minMark && this.#waiting > this.#high()) {
       this.#blocked = true;
       this.#changed(true);
       this.#watch();
@@ -47,32 +47,38 @@ export class Outflow {
   /** To be called when something came in or was written: timers alone may be slow in a hidden page. */
   look(): void {
     if (!this.#blocked) return;
-    const now = this.#channel.bufferedAmount;
-    this.#moved(this.#waiting - now);
-    this.#waiting = now;
-    if (now > this.#high() / 4) return;
-    this.#blocked = false;
-    clearTimeout(this.#timer);
+    this.#look(0);
+    if (this.#waiting > this.#high() / 4) return;
+    this.stop();
     this.#changed(false);
   }
 
   /** Looks no further. */
   stop(): void {
     this.#blocked = false;
+    this.#tellAt(never);
     clearTimeout(this.#timer);
   }
 
+  // A data channel tells of each fall to its threshold, which is 0 unless it is set. Nobody wants to hear it of each message.
+  #tellAt(threshold: number): void {
+    if ("bufferedAmountLowThreshold" in this.#channel) this.#channel.bufferedAmountLowThreshold = threshold;
+  }
+
   #watch(): void {
-    if ("bufferedAmountLowThreshold" in this.#channel) this.#channel.bufferedAmountLowThreshold = Math.floor(this.#high() / 4);
+    this.#tellAt(Math.floor(this.#high() / 4));
     this.#timer = setTimeout(() => {
       this.look();
       if (this.#blocked) this.#watch();
     }, pollTime);
   }
 
-  #moved(bytes: number): void {
+  // So much was put on the channel since it was looked at.
+  #look(added: number): void {
+    const moved = this.#waiting + added - (this.#waiting = this.#channel.bufferedAmount);
+    if (moved <= 0) return;
     this.#turn();
-    if (bytes > 0) this.#slots[this.#slot % slotCount]! += bytes;
+    this.#slots[this.#slot % slotCount]! += moved;
   }
 
   #high(): number {

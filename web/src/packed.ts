@@ -9,41 +9,65 @@ import { decode, encodeEvent } from "./wire.ts";
 const maxHandle = 1023;
 // What a record takes beside the bytes in it: at most seven numbers.
 const room = 64;
+// What is left free in front of the records, for the flags and the time.
+const lead = 16;
 
 /** What a path is called, by its number. */
 export const paths: readonly Path[] = ["local", "relay", "direct"];
 
 /** Records of events, for one step. */
 export class Batch {
-  bytes: Bytes = new Uint8Array(1024);
-  length = 0;
+  bytes: Bytes;
+  length = lead;
   /** Where each record ends, and the event it is of; none for one that only says what a handle means. */
   readonly ends: number[] = [];
   readonly events: (Event | undefined)[] = [];
   /** Nothing more is to come into it. */
   closed = false;
-  /** The payloads of the frames in it. */
-  frames = new Map<number, Bytes>();
   /** The records in it that say what handles mean. */
   readonly defined: Bytes[] = [];
+  // The payloads of the frames in it, by their numbers from the first on.
+  #payloads: Bytes[] = [];
+  #first = 0;
 
-  number(value: number): void {
+  constructor(bytes = new Uint8Array(1024)) {
+    this.bytes = bytes;
+  }
+
+  /** Empties it. */
+  clear(): void {
+    this.length = lead;
+    this.ends.length = this.events.length = this.defined.length = this.#payloads.length = 0;
+  }
+
+  /** The payload of a frame in it. */
+  payload(frame: number): Bytes {
+    return this.#payloads[frame - this.#first]!;
+  }
+
+  /** Keeps the payload of a frame; their numbers follow each other. */
+  keep(frame: number, payload: Bytes): void {
+    if (this.#payloads.push(payload) === 1) this.#first = frame;
+  }
+
+  number(value: number): this {
     while (value > 0x7f) {
       this.bytes[this.length++] = (value & 0x7f) | 0x80;
       value = value < 2 ** 31 ? value >> 7 : Math.floor(value / 128);
     }
     this.bytes[this.length++] = value;
+    return this;
   }
 
   /** Begins a record, which may go on for so many bytes. */
-  put(more: number, kind: number, ...numbers: number[]): void {
+  put(more: number, kind: number): this {
     if (this.length + more + room > this.bytes.length) {
       const bytes = new Uint8Array(2 * this.bytes.length + more + room);
       bytes.set(this.bytes);
       this.bytes = bytes;
     }
     this.bytes[this.length++] = kind;
-    for (const value of numbers) this.number(value);
+    return this;
   }
 
   /** The bytes with their length in front. */
@@ -61,42 +85,59 @@ export class Batch {
   define(handle: number, name: string): void {
     const start = this.length;
     const text = utf8(name);
-    this.put(text.length, 2, handle);
-    this.blob(text);
+    this.put(text.length, 2).number(handle).blob(text);
     this.end();
     this.defined.push(this.bytes.slice(start, this.length));
+  }
+
+  /** That a delivery was taken. Those that follow each other are one record. */
+  taken(event: Extract<Event, { verb: "delivery-taken" }>): void {
+    const last = this.events.at(-1);
+    if (last?.verb === "delivery-taken" && last.delivery + last.count! === event.delivery) {
+      event = last;
+      this.events.pop();
+      this.ends.pop();
+      this.length = this.ends.at(-1) ?? lead;
+    }
+    event.count = (event.count ?? 0) + 1;
+    this.put(0, 5).number(event.delivery).number(event.count);
+    this.end(event);
   }
 
   /** The same records, each in a batch of its own. */
   apart(): Batch[] {
     return this.ends.map((end, i) => {
-      const one = new Batch();
+      const record = this.bytes.subarray(i > 0 ? this.ends[i - 1] : lead, end);
+      const one = new Batch(concat([new Uint8Array(lead), record]));
       one.closed = true;
-      one.bytes = this.bytes.subarray(i > 0 ? this.ends[i - 1] : 0, end);
       one.length = one.bytes.length;
       one.end(this.events[i]);
-      if (!this.events[i]) one.defined.push(one.bytes);
-      one.frames = this.frames;
+      if (!this.events[i]) one.defined.push(record);
+      one.#payloads = this.#payloads;
+      one.#first = this.#first;
       return one;
     });
   }
 
-  /** The frame of a step. If it is the first of a journal, `before` is what was defined before. */
+  /** The frame of a step, good until the batch is changed. If it is the first of a journal, `before` is what was defined before. */
   frame(now: number, before?: readonly Bytes[]): Bytes {
-    head.length = 0;
-    head.put(0, before ? 1 : 0, now);
-    return concat([head.bytes.subarray(0, head.length), ...(before ?? []), this.bytes.subarray(0, this.length)]);
+    const end = this.length;
+    this.length = 0;
+    this.number(before ? 1 : 0).number(now);
+    const start = lead - this.length;
+    this.bytes.copyWithin(start, 0, this.length);
+    this.length = end;
+    if (before) return concat([this.bytes.subarray(start, lead), ...before, this.bytes.subarray(lead, end)]);
+    return this.bytes.subarray(start, end);
   }
 }
-
-// Where frame writes what stands before the records: a batch is dear to make.
-const head = new Batch();
 
 /** Packs events into batches. */
 export class Packer {
   readonly #most: number;
   readonly #handles = new Map([["", 0]]);
   readonly #batches: Batch[] = [];
+  #spare: Batch | undefined;
 
   /** `most` records go into one batch. */
   constructor(most: number) {
@@ -110,6 +151,13 @@ export class Packer {
   /** The oldest batch. */
   take(): Batch {
     return this.#batches.shift()!;
+  }
+
+  /** A batch whose step is over: it is dear to make. */
+  reuse(batch: Batch): void {
+    if (batch.closed) return;
+    batch.clear();
+    this.#spare = batch;
   }
 
   /** Puts batches back to the front. */
@@ -126,13 +174,17 @@ export class Packer {
 
   add(event: Event, payload?: Bytes): void {
     let batch = this.#batches.at(-1);
-    if (!batch || batch.closed || batch.ends.length >= this.#most) this.#batches.push((batch = new Batch()));
+    if (!batch || batch.closed || batch.ends.length >= this.#most) {
+      this.#batches.push((batch = this.#spare ?? new Batch()));
+      this.#spare = undefined;
+    }
+    if (event.verb === "delivery-taken") return batch.taken(event);
     if (!this.#pack(batch, event)) {
       const line = utf8(encodeEvent(event));
       batch.put(line.length, 1);
       batch.blob(line);
     }
-    if (event.verb === "frame-received") batch.frames.set(event.frame, payload!);
+    if (payload) batch.keep((event as Extract<Event, { verb: "frame-received" }>).frame, payload);
     batch.end(event);
   }
 
@@ -146,18 +198,14 @@ export class Packer {
         if (from < 0 || to < 0) return false;
         const name = lane ? utf8(lane) : undefined;
         const given = (wish ? 1 : 0) | (plain ? 2 : 0) | (deadline ? 4 : 0) | (answer ? 8 : 0) | (name ? 16 : 0);
-        batch.put(name?.length ?? 0, 3, msg, from, to, size, given);
+        batch.put(name?.length ?? 0, 3).number(msg).number(from).number(to).number(size).number(given);
         if (deadline) batch.number(deadline);
         if (answer) batch.number(answer);
         if (name) batch.blob(name);
         return true;
       }
       case "frame-received":
-        batch.put(event.head.length, 4, event.stub, event.handle, event.frame, event.size);
-        batch.blob(event.head);
-        return true;
-      case "delivery-taken":
-        batch.put(0, 5, event.delivery, 1);
+        batch.put(event.head.length, 4).number(event.stub).number(event.handle).number(event.frame).number(event.size).blob(event.head);
         return true;
       default:
         return false;
@@ -189,60 +237,67 @@ export interface Performer {
   other(effect: Effect): void;
 }
 
-/** Performs packed effects. `names` are the machine's handles, and are kept up to date. */
-export function unpack(bytes: Bytes, names: string[], to: Performer): void {
-  let at = 0;
-  const number = (): number => {
-    let byte = bytes[at++]!;
+// Reads the fields of records.
+class Reader {
+  at = 0;
+  readonly bytes: Bytes;
+
+  constructor(bytes: Bytes) {
+    this.bytes = bytes;
+  }
+
+  number(): number {
+    let byte = this.bytes[this.at++]!;
     let value = byte & 0x7f;
     for (let scale = 128; byte > 0x7f; scale *= 128) {
-      byte = bytes[at++]!;
+      byte = this.bytes[this.at++]!;
       value += (byte & 0x7f) * scale;
     }
     return value;
-  };
-  const blob = (): Bytes => {
-    const size = number();
-    return bytes.subarray(at, (at += size));
-  };
-  const list = (count: number): number[] => {
+  }
+
+  blob(): Bytes {
+    const size = this.number();
+    return this.bytes.subarray(this.at, (this.at += size));
+  }
+
+  list(count: number): number[] {
     const numbers: number[] = [];
-    while (count-- > 0) numbers.push(number());
+    while (count-- > 0) numbers.push(this.number());
     return numbers;
-  };
-  // All of a record is read before it is performed: arguments are evaluated in their order.
-  const deliver = (alone: boolean, delivery: number, session: number, first: number, last: number, path: number, from: number, target: number): void => {
-    for (let i = 0; i < (alone ? 1 : last); i++) {
-      to.deliver(delivery + i, session, first + i, alone ? last : first + i, paths[path]!, names[from]!, names[target]!);
-    }
-  };
-  const perform = (kind: number): unknown => {
-    switch (kind) {
-      case 1:
-        return to.other(decode(fromUtf8(blob())!) as unknown as Effect);
-      case 2:
-        return (names[number()] = fromUtf8(blob())!);
-      case 16:
-        return to.transmit(number(), number(), number(), blob(), list(3 * number()));
-      case 17:
-        return to.hold(number(), number(), number(), number(), list(number()));
-      case 18:
-        return to.drop(number(), number(), number());
-      case 19:
-      case 20:
-        return deliver(kind < 20, number(), number(), number(), number(), number(), number(), number());
-      case 21:
-        return to.delivered(number(), number());
-      case 22:
-        return to.release(number());
-    }
-    return to.wake(number());
-  };
-  while (at < bytes.length) {
+  }
+}
+
+/** Performs packed effects. `names` are the machine's handles, and are kept up to date. */
+export function unpack(bytes: Bytes, names: string[], to: Performer): void {
+  const from = new Reader(bytes);
+  while (from.at < bytes.length) {
     try {
-      perform(bytes[at++]!);
+      perform(from, names, to);
     } catch (cause) {
       report(cause);
     }
   }
+}
+
+// All of a record is read before it is performed: arguments are evaluated in their order.
+function perform(from: Reader, names: string[], to: Performer): unknown {
+  const kind = from.number();
+  if (kind === 1) return to.other(decode(fromUtf8(from.blob())!) as unknown as Effect);
+  const a = from.number();
+  if (kind === 2) return (names[a] = fromUtf8(from.blob())!);
+  if (kind === 22) return to.release(a);
+  if (kind === 23) return to.wake(a);
+  const b = from.number();
+  if (kind === 21) return to.delivered(a, b);
+  const c = from.number();
+  if (kind === 16) return to.transmit(a, b, c, from.blob(), from.list(3 * from.number()));
+  if (kind === 18) return to.drop(a, b, c);
+  const d = from.number();
+  if (kind === 17) return to.hold(a, b, c, d, from.list(from.number()));
+  const path = paths[from.number()]!;
+  const sender = names[from.number()]!;
+  const target = names[from.number()]!;
+  if (kind === 19) return to.deliver(a, b, c, d, path, sender, target);
+  for (let i = 0; i < d; i++) to.deliver(a + i, b, c + i, c + i, path, sender, target);
 }

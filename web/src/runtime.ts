@@ -16,7 +16,7 @@ import { Message } from "./message.ts";
 import { Refused } from "./module.ts";
 import type { Counted, PathChange, RuntimeStats } from "./stats.ts";
 import { Outbox, type RequestOptions, type SendOptions, type Sent } from "./outbox.ts";
-import { unpack, type Performer } from "./packed.ts";
+import { unpack, type Batch, type Performer } from "./packed.ts";
 import { decodeEffects } from "./wire.ts";
 
 const maxClaims = 256;
@@ -67,7 +67,7 @@ export class Runtime implements AsyncIterable<Message> {
   readonly #counted: Counted[] = [];
   readonly #own: Endpoint;
   #network = network()?.type;
-  #frames: ReadonlyMap<number, Bytes> = new Map(); // of the step that is performed
+  #batch!: Batch; // of the step that is performed
   #after: (() => void)[] = [];
   #calling = false;
   #nextJson = 1;
@@ -81,7 +81,7 @@ export class Runtime implements AsyncIterable<Message> {
     this.url = parts.runtime;
     this.#emitter = parts.emitter;
     this.#loop = new Loop({
-      perform: (effects, names, frames) => this.#perform(effects, names, frames),
+      perform: (effects, names, batch) => this.#perform(effects, names, batch),
       leftOut: (event, error) => this.#leftOut(event, error),
       broken: (error) => this.fail(new HyrouteError("module", error.message, { cause: error })),
     });
@@ -300,7 +300,7 @@ export class Runtime implements AsyncIterable<Message> {
   // What comes with every message.
   readonly #performer: Performer = {
     transmit: (stub, handle, pad, head, parts) => this.#carriers.transmit(stub, handle, pad, head, parts),
-    hold: (session, first, frame, offset, lengths) => this.#held.keep(session, first, this.#frames.get(frame)!, offset, lengths),
+    hold: (session, first, frame, offset, lengths) => this.#held.keep(session, first, this.#batch.payload(frame), offset, lengths),
     drop: (session, first, last) => this.#held.drop(session, first, last),
     deliver: (delivery, session, first, last, path, from, to) => {
       const [start, ...more] = this.#held.take(session, first, last);
@@ -313,8 +313,8 @@ export class Runtime implements AsyncIterable<Message> {
   };
 
   // Whatever calls the user's code waits until everything else is done: it may take long, and it may call us.
-  #perform(effects: string | Bytes, names: string[], frames: ReadonlyMap<number, Bytes>): void {
-    this.#frames = frames;
+  #perform(effects: string | Bytes, names: string[], batch: Batch): void {
+    this.#batch = batch;
     if (typeof effects === "string") for (const effect of decodeEffects(effects)) this.#do(effect);
     else unpack(effects, names, this.#performer);
     this.#tell();

@@ -25,7 +25,11 @@ export function lines(write: (line: string) => void): Trace {
 }
 
 function eventLines(batch: Batch): string[] {
-  return batch.events.flatMap((event) => (event ? [encodeEvent(event)] : []));
+  return batch.events.flatMap((event) => {
+    if (event?.verb !== "delivery-taken") return event ? [encodeEvent(event)] : [];
+    const { verb, delivery, count } = event;
+    return Array.from({ length: count! }, (_, i) => encodeEvent({ verb, delivery: delivery + i }));
+  });
 }
 
 /** Packed effects, one by one. `names` are the machine's handles, and are kept up to date. */
