@@ -6,9 +6,7 @@ import type { Identity } from "./identity.ts";
 import type { Json } from "./json.ts";
 import type { Effect, Event, Path } from "./lines.ts";
 import { NodeStub, type NodeStubOptions } from "./node-stub.ts";
-import type * as Peers from "./peer.ts";
-import type { PeerStub } from "./peer-stub.ts";
-import type { Signalling } from "./signalling.ts";
+import type { Peers } from "./peers.ts";
 
 // As large as one that the machine makes.
 const usualFrame = 60 * 1024 + 64;
@@ -73,15 +71,6 @@ interface Node {
   closing?: Promise<void>;
 }
 
-interface Peer {
-  /** Absent while the code of it still loads. */
-  stub: PeerStub | undefined;
-  peer: string;
-  attempt: number;
-  /** A signed goodbye, for when the page has no time to sign one. */
-  bye: string | undefined;
-}
-
 /** The effects that carriers carry out. */
 export type CarrierEffect = Extract<
   Effect,
@@ -96,12 +85,10 @@ export type CarrierEffect = Extract<
 export class Carriers {
   readonly #options: CarrierOptions;
   readonly #nodes = new Map<number, Node>();
-  readonly #peers = new Map<number, Peer>();
-  #signalling: Signalling | undefined; // once something was signalled
-  #signalled: Promise<unknown> | undefined;
+  #peers: Peers | undefined; // once there was something for them
+  #asked: Promise<unknown> | undefined;
   #first: FirstStub | undefined;
   #iceServers: unknown[] = [];
-  #partings: Promise<unknown> | undefined;
   #frames = 0;
   #frame: Bytes = new Uint8Array(0);
 
@@ -123,7 +110,7 @@ export class Carriers {
 
   /** The peer of a peer stub. */
   peer(stub: number): string | undefined {
-    return this.#peers.get(stub)?.peer;
+    return this.#peers?.peer(stub);
   }
 
   /** Sends one session frame. `parts` as for fill. */
@@ -140,7 +127,7 @@ export class Carriers {
     bytes.fill(0, at - pad, at);
     if (parts.length > 0) this.#options.fill(parts, handle > 0 ? "relay" : "direct", bytes, at);
     if (handle > 0) this.node(stub)?.send(bytes);
-    else this.#peers.get(stub)?.stub?.send(bytes);
+    else this.#peers?.send(stub, bytes);
   }
 
   perform(effect: CarrierEffect): void {
@@ -167,37 +154,30 @@ export class Carriers {
       case "name-handle":
         return this.node(effect.stub)?.send(nameEnvelope(effect.handle, effect.runtime));
       case "signal":
-        return this.#signal((signalling) => signalling.send(effect.peer, effect.kind, effect.attempt, effect.kind === "list" ? JSON.stringify(effect.addresses) : ""));
+        return this.#ask((peers) => peers.signalling.send(effect.peer, effect.kind, effect.attempt, effect.kind === "list" ? JSON.stringify(effect.addresses) : ""));
       case "dial-peer":
-        return this.#peerStub(effect, (stub) => stub.dial());
+        return this.#ask((peers) => peers.dial(effect.stub, effect.peer, effect.attempt), effect.stub);
       case "answer-peer":
-        return this.#peerStub(effect, (stub) => {
-          const early = this.#signalling!.takeEarly(effect.peer, effect.attempt);
-          stub.answer(early.offer);
-          for (const candidate of early.candidates) stub.signalled("candidate", candidate);
-        });
+        return this.#ask((peers) => peers.answer(effect.stub, effect.peer, effect.attempt), effect.stub);
       case "restart-peer":
-        return this.#peers.get(effect.stub)?.stub?.restart(effect.generation);
+        return this.#peers?.restart(effect.stub, effect.generation);
     }
   }
 
   /** The page goes out of sight for good, or is put away: peers should not wait to find out. Everything here happens at once. */
   hide(): void {
-    for (const { stub, peer, bye } of this.#peers.values()) {
-      if (bye) this.#nodeFor(peer)?.sendText(bye);
-      stub?.fail("page-hidden");
-    }
+    this.#peers?.hide();
   }
 
   /** What the peer connections say of themselves. */
-  peerStats(): Promise<[string, RTCStatsReport | undefined][]> {
-    return Promise.all([...this.#peers.values()].map(async ({ peer, stub }): Promise<[string, RTCStatsReport | undefined]> => [peer, await stub?.stats()]));
+  async peerStats(): Promise<[string, RTCStatsReport | undefined][]> {
+    return this.#peers?.stats() ?? [];
   }
 
   /** Closes all stubs. */
   async close(): Promise<void> {
-    for (const number of [...this.#peers.keys(), ...this.#nodes.keys()]) this.#close(number);
-    await Promise.all([this.#partings, ...[...this.#nodes.values()].map((node) => node.closing)]);
+    for (const number of [...this.#nodes.keys()]) this.#close(number);
+    await Promise.all([this.#parted(), ...[...this.#nodes.values()].map((node) => node.closing)]);
     await this.#first?.stub.close();
   }
 
@@ -209,7 +189,7 @@ export class Carriers {
         if (this.#nodes.get(number)?.closing === undefined) this.#push(make(number), payload);
       },
       received: (json: Json) => {
-        if (json.to === `${runtime}/p2p`) this.#signal((signalling) => signalling.receive(json));
+        if (json.to === `${runtime}/p2p`) this.#ask((peers) => peers.signalling.receive(json));
         else this.#options.received(json, number);
       },
       // Servers that learn a page's addresses are for its own node to name.
@@ -230,18 +210,20 @@ export class Carriers {
     stub.connect();
   }
 
-  #push(event: Event, payload: Bytes | undefined): void {
-    this.#options.push(event.verb === "frame-received" ? { ...event, frame: ++this.#frames } : event, payload);
+  #push(event: Event, payload?: Bytes): void {
+    if (event.verb === "frame-received") event.frame = ++this.#frames;
+    this.#options.push(event, payload);
   }
 
   #close(number: number): void {
-    const peer = this.#peers.get(number);
-    this.#peers.delete(number);
-    const parting = peer?.stub?.close();
-    if (parting) this.#partings = Promise.all([this.#partings, parting]);
     const node = this.#nodes.get(number);
-    if (!node || node.closing) return;
-    node.closing = Promise.resolve(this.#signalled).then(() => this.#signalling?.drained()).then(() => node.stub.close()).then(() => void this.#nodes.delete(number));
+    if (!node) return this.#ask((peers) => peers.close(number));
+    node.closing ??= Promise.resolve(this.#asked).then(() => this.#peers?.signalling.drained()).then(() => node.stub.close()).then(() => void this.#nodes.delete(number));
+  }
+
+  async #parted(): Promise<void> {
+    await this.#asked;
+    await this.#peers?.closeAll();
   }
 
   // A peer is reached by the node of its domain; where that has no stub, by our own.
@@ -254,61 +236,24 @@ export class Carriers {
     return undefined;
   }
 
-  // Pages that only use nodes need not load what peer connections take; others have it long before the module.
-  #peerStub({ stub: number, peer, attempt }: { stub: number; peer: string; attempt: number }, begin: (stub: PeerStub) => void): void {
-    const entry: Peer = { stub: undefined, peer, attempt, bye: undefined };
-    this.#peers.set(number, entry);
-    const push = (event: Event, payload?: Bytes) => {
-      this.#push(event, payload);
-      if (event.verb === "stub-changed" && (event.status === "failed" || event.status === "disconnected")) this.#peers.delete(number);
-    };
-    this.#signal(
-      (signalling, { PeerStub, readIceServers }) => {
-        if (this.#peers.get(number) !== entry) return; // closed meanwhile
-        entry.stub = new PeerStub({
-          RTCPeerConnection: this.#options.RTCPeerConnection!,
-          configuration: () => ({ iceServers: this.#options.iceServers ?? readIceServers(this.#iceServers), iceTransportPolicy: this.#options.ice }),
-          stub: number,
-          push,
-          signal: (kind, value) => signalling.send(peer, kind, attempt, value),
-          warn: this.#options.warn,
-        });
-        begin(entry.stub);
-        signalling.sign(peer, "bye", attempt, "").then(
-          (text) => (entry.bye = text),
-          () => undefined,
-        );
-      },
-      () => push({ verb: "stub-changed", stub: number, status: "failed", reason: "unsupported" }),
-    );
-  }
-
-  // Signals are sent and taken in order, also those before the code for it is there.
-  #signal(act: (signalling: Signalling, peer: typeof Peers) => void, failed?: () => void): void {
-    this.#signalled = loadPeer().then(
+  // Pages that only use nodes need not load what peer connections take; others have it long before the module. What is asked of it is done
+  // in order, also what is asked before it is there; without it, that stub has failed.
+  #ask(act: (peers: Peers) => void, stub?: number): void {
+    this.#asked = loadPeer().then(
       (peer) => {
-        const { identity, runtime, push, warn } = this.#options;
-        this.#signalling ??= new peer.Signalling(identity, runtime, {
-          push,
+        const { runtime, identity, RTCPeerConnection, iceServers, ice, warn } = this.#options;
+        this.#peers ??= new peer.Peers({
+          runtime, identity, RTCPeerConnection, iceServers, ice, warn,
+          named: () => this.#iceServers,
+          push: (event, payload) => this.#push(event, payload),
           send: (peer, text) => this.#nodeFor(peer)?.sendText(text),
-          describe: (peer, attempt, kind, value) => this.#describe(peer, attempt, kind, value),
-          warn,
         });
-        act(this.#signalling, peer);
+        act(this.#peers);
       },
       (cause) => {
         this.#options.warn({ code: "bad-input", text: "peer.js can not be loaded", cause });
-        failed?.();
+        if (stub) this.#push({ verb: "stub-changed", stub, status: "failed", reason: "unsupported" });
       },
     );
-  }
-
-  #describe(peer: string, attempt: number, kind: string, value: string): boolean {
-    for (const entry of this.#peers.values()) {
-      if (entry.peer !== peer || entry.attempt !== attempt || !entry.stub) continue;
-      entry.stub.signalled(kind, value);
-      return true;
-    }
-    return false;
   }
 }

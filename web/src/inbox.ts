@@ -5,9 +5,8 @@ export type Listener = (message: Message) => unknown;
 
 /** A message on its way to its listener. */
 export interface Delivery {
-  message: Message;
-  /** The listener took it. */
-  taken(): void;
+  readonly message: Message;
+  readonly delivery: number;
 }
 
 /**
@@ -17,16 +16,18 @@ export interface Delivery {
 export class Inbox {
   readonly #failed: (cause: unknown) => void;
   readonly #resting: () => boolean;
-  readonly #listeners: Listener[] = [];
+  readonly #taken: (delivery: number) => void;
+  #listeners: readonly Listener[] = [];
   #queue: Delivery[] = [];
   #waiting: ((result: IteratorResult<Message, undefined>) => void)[] = [];
   #busy = false;
   #closed = false;
 
-  /** `failed` hears of listeners that threw. Nothing is handed over while `resting` says so. */
-  constructor(failed: (cause: unknown) => void, resting: () => boolean) {
+  /** `failed` hears of listeners that threw, `taken` of what a listener is through with. Nothing is handed over while `resting` says so. */
+  constructor(failed: (cause: unknown) => void, resting: () => boolean, taken: (delivery: number) => void) {
     this.#failed = failed;
     this.#resting = resting;
+    this.#taken = taken;
   }
 
   push(delivery: Delivery): void {
@@ -37,11 +38,11 @@ export class Inbox {
 
   /** Calls `listener` with each message. Returns what takes it back. */
   listen(listener: Listener): () => void {
-    this.#listeners.push(listener);
+    this.#listeners = [...this.#listeners, listener];
     this.drain();
     return () => {
       const at = this.#listeners.indexOf(listener);
-      if (at >= 0) this.#listeners.splice(at, 1);
+      this.#listeners = this.#listeners.filter((_, i) => i !== at);
     };
   }
 
@@ -64,21 +65,22 @@ export class Inbox {
     if (this.#busy) return;
     this.#busy = true;
     while (!this.#resting() && this.#queue.length > 0 && (this.#listeners.length > 0 || this.#waiting.length > 0)) {
-      const { message, taken } = this.#queue.shift()!;
-      if (this.#listeners.length === 0) {
-        this.#waiting.shift()!({ done: false, value: message });
-      } else {
-        const pending = [...this.#listeners].map((listener) => this.#call(listener, message)).filter((result) => result);
-        if (pending.length > 0) {
-          void Promise.all(pending).then(() => {
-            taken();
-            this.#busy = false;
-            this.drain();
-          });
-          return;
-        }
+      const { message, delivery } = this.#queue.shift()!;
+      if (this.#listeners.length === 0) this.#waiting.shift()!({ done: false, value: message });
+      let pending: Promise<void>[] | undefined;
+      for (const listener of this.#listeners) {
+        const result = this.#call(listener, message);
+        if (result) (pending ??= []).push(result);
       }
-      taken();
+      if (pending) {
+        void Promise.all(pending).then(() => {
+          this.#taken(delivery);
+          this.#busy = false;
+          this.drain();
+        });
+        return;
+      }
+      this.#taken(delivery);
     }
     this.#busy = false;
   }

@@ -1,6 +1,8 @@
-import type { MessageType } from "./content.ts";
+import type { Content, MessageType } from "./content.ts";
 import type { Path } from "./lines.ts";
-import type { Sent } from "./outbox.ts";
+import type { Outbox, Sent } from "./outbox.ts";
+
+type Answer = Outbox["send"];
 
 /** A message that came in. */
 export class Message<T = any> {
@@ -25,16 +27,21 @@ export class Message<T = any> {
   /** Whether the sender waits for an answer. */
   readonly wantsReply: boolean;
 
-  readonly #answer: (value: unknown, code: number) => Promise<Sent>;
+  readonly #id: number | undefined;
+  readonly #plain: boolean;
+  readonly #answer: Answer;
 
-  constructor(parts: Omit<Message<T>, "reply">, answer: (value: unknown, code: number) => Promise<Sent>) {
-    this.from = parts.from;
-    this.to = parts.to;
-    this.value = parts.value;
-    this.path = parts.path;
-    this.type = parts.type;
-    this.code = parts.code;
-    this.wantsReply = parts.wantsReply;
+  /** @internal */
+  constructor(from: string, to: string, path: Path, { value, type, id, code }: Content, plain: boolean, answer: Answer) {
+    this.from = from;
+    this.to = to;
+    this.value = value as T;
+    this.path = path;
+    this.type = type;
+    this.code = code;
+    this.wantsReply = id !== undefined && code === undefined;
+    this.#id = id;
+    this.#plain = plain;
     this.#answer = answer;
   }
 
@@ -43,6 +50,6 @@ export class Message<T = any> {
    * reject. A message that is no request is answered with a message to its sender.
    */
   reply(value: unknown, { code = 200 }: { code?: number } = {}): Promise<Sent> {
-    return this.#answer(value, code);
+    return this.#answer(this.to, this.from, value, {}, this.wantsReply ? { id: this.#id!, code, plain: this.#plain } : undefined);
   }
 }

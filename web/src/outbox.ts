@@ -91,13 +91,13 @@ export class Outbox {
   /** Posts a message. `answer` makes it the response to a request of that id; `plain` if that came as JSON. */
   send(from: string, to: string, value: unknown, options: SendOptions, answer?: { id: number; code: number; plain: boolean }): Promise<Sent> {
     const content: Content = { value, type: answer ? "response" : (options.type ?? ""), id: answer?.id, code: answer?.code };
-    return this.#post<Sent>(from, to, content, options, { plain: answer?.plain });
+    return this.#post<Sent>(from, to, content, options, undefined, answer?.plain);
   }
 
   /** Posts a request. Resolves with its answer; one with a code of 400 or above rejects. */
   request(from: string, to: string, value: unknown, options: RequestOptions): Promise<Message> {
     const content: Content = { value, type: options.type ?? "", id: this.#nextId++ };
-    return this.#post<Message>(from, to, content, options, { answer: options.timeout ?? answerTime });
+    return this.#post<Message>(from, to, content, options, options.timeout ?? answerTime);
   }
 
   /** Puts slices of posted messages, which leave on that path, one behind the other. `parts`: message, offset and length of each. */
@@ -151,9 +151,8 @@ export class Outbox {
   settle(msg: number, outcome: Sent["outcome"] | "rejected", reason: string, maybe: boolean): void {
     const posted = this.#posted.get(msg);
     if (!posted || posted.settled) return;
-    const fault = outcome === "rejected" ? rejection(reason, posted.to, maybe) : posted.fault;
-    if (fault) this.#reject(msg, posted, fault);
-    else if (posted.id === undefined) this.#resolve(msg, posted, { outcome, path: posted.path });
+    if (outcome !== "rejected") this.#outcome(msg, posted, outcome);
+    else this.#reject(msg, posted, rejection(reason, posted.to, maybe));
   }
 
   release(msg: number): void {
@@ -166,8 +165,11 @@ export class Outbox {
   /** As settle and release, of messages with consecutive numbers. */
   delivered(first: number, count: number): void {
     for (let msg = first; msg < first + count; msg++) {
-      this.settle(msg, "delivered", "", false);
-      this.release(msg);
+      const posted = this.#posted.get(msg);
+      if (!posted) continue;
+      posted.content = undefined;
+      this.#outcome(msg, posted, "delivered");
+      this.#sweep(msg, posted);
     }
   }
 
@@ -210,8 +212,11 @@ export class Outbox {
     this.#posted.clear();
   }
 
-  #post<T>(from: string, target: string, content: Content, options: SendOptions, kind: { answer?: number; plain?: boolean | undefined }): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
+  #post<T>(from: string, target: string, content: Content, options: SendOptions, answer?: number, plain?: boolean): Promise<T> {
+    let resolve!: (value: T) => void;
+    let reject!: (error: HyrouteError) => void;
+    const outcome = new Promise<T>((...both) => ([resolve, reject] = both));
+    try {
       const { deadline, signal, wish, lane } = options;
       const to = canonical(target);
       if (this.#over) throw this.#over;
@@ -221,26 +226,28 @@ export class Outbox {
       if (!this.#running && this.#posted.size >= maxEarly) throw rejection("too-many", to, false);
       const [head, body] = encodeContent(content);
       const msg = this.#next++;
-      let forget: (() => void) | undefined;
-      if (signal) {
-        const abort = () => this.#abort(msg, signal);
-        signal.addEventListener("abort", abort);
-        forget = () => signal.removeEventListener("abort", abort);
-      }
       const size = head.length + body.length;
       const [memory, at] = this.#memory(size);
       memory.set(head, at);
       memory.set(body, at + head.length);
-      const request = kind.answer === undefined ? undefined : content.id!;
+      const id = answer === undefined ? undefined : content.id!;
       this.#posted.set(msg, {
-        from, to, id: request, content: memory, at, size, path: undefined, fault: undefined, settled: false, resolve, reject, forget,
+        from, to, id, content: memory, at, size, path: undefined, fault: undefined, settled: false, resolve, reject, forget: signal && this.#heed(msg, signal),
       });
-      if (request !== undefined) this.#requests.set(request, msg);
+      if (id !== undefined) this.#requests.set(id, msg);
       this.#push({
-        verb: "message-posted", msg, from, to, size, wish, deadline: deadline && Math.ceil(deadline),
-        answer: kind.answer && Math.ceil(kind.answer), plain: kind.plain, lane,
+        verb: "message-posted", msg, from, to, size, wish, deadline: deadline && Math.ceil(deadline), answer: answer && Math.ceil(answer), plain, lane,
       });
-    });
+    } catch (error) {
+      reject(error as HyrouteError);
+    }
+    return outcome;
+  }
+
+  #heed(msg: number, signal: AbortSignal): () => void {
+    const abort = () => this.#abort(msg, signal);
+    signal.addEventListener("abort", abort);
+    return () => signal.removeEventListener("abort", abort);
   }
 
   // Memory for a content, and where it begins.
@@ -252,6 +259,12 @@ export class Outbox {
     }
     this.#used += size;
     return [this.#shared, this.#used - size];
+  }
+
+  #outcome(msg: number, posted: Posted, outcome: Sent["outcome"]): void {
+    if (posted.settled) return;
+    if (posted.fault) this.#reject(msg, posted, posted.fault);
+    else if (posted.id === undefined) this.#resolve(msg, posted, { outcome, path: posted.path });
   }
 
   #content(posted: Posted | undefined): Bytes | undefined {

@@ -6,7 +6,7 @@ import { Endpoint } from "./endpoint.ts";
 import { HyrouteError, type Warning } from "./errors.ts";
 import { Emitter, report, type RuntimeEvents } from "./events.ts";
 import { Held } from "./held.ts";
-import { Inbox, type Listener } from "./inbox.ts";
+import { Inbox, type Delivery, type Listener } from "./inbox.ts";
 import type { Json } from "./json.ts";
 import type { By, Effect, Event, Path } from "./lines.ts";
 import type { LastAct, Restored } from "./last-act.ts";
@@ -32,6 +32,11 @@ export interface Explanation {
   readonly reason: string;
   /** The steps of the routing document that the decision went through. */
   readonly steps: readonly number[];
+}
+
+// A message on its way out of the machine. An answer has the id of its request.
+interface Handover extends Delivery {
+  readonly id: number | undefined;
 }
 
 /** What a runtime starts from. */
@@ -68,7 +73,7 @@ export class Runtime implements AsyncIterable<Message> {
   readonly #own: Endpoint;
   #network = network()?.type;
   #batch!: Batch; // of the step that is performed
-  #after: (() => void)[] = [];
+  #after: (Handover | (() => void))[] = [];
   #calling = false;
   #nextJson = 1;
   #nextQuestion = 1;
@@ -130,12 +135,12 @@ export class Runtime implements AsyncIterable<Message> {
     const inbox = new Inbox((cause) => {
       this.#warn({ code: "listener", text: `a listener of ${address} threw`, cause });
       report(cause);
-    }, () => this.#loop.resting);
+    }, () => this.#loop.resting, this.#taken);
     if (listener) inbox.listen(listener);
     this.#inboxes.set(address, inbox);
     this.#push({ verb: "endpoint-registered", address });
     return new Endpoint(address, inbox, {
-      send: (from, to, value, options) => this.#outbox.send(from, to, value, options),
+      send: this.#reply,
       request: (from, to, value, options) => this.#outbox.request(from, to, value, options),
       close: () => {
         if (this.#inboxes.get(address) !== inbox) return;
@@ -297,6 +302,8 @@ export class Runtime implements AsyncIterable<Message> {
     }
   }
 
+  readonly #reply: Outbox["send"] = (...message) => this.#outbox.send(...message);
+
   // What comes with every message.
   readonly #performer: Performer = {
     transmit: (stub, handle, pad, head, parts) => this.#carriers.transmit(stub, handle, pad, head, parts),
@@ -327,7 +334,7 @@ export class Runtime implements AsyncIterable<Message> {
     this.#calling = true;
     for (let call; !this.#loop.resting && (call = this.#after.shift()); ) {
       try {
-        call();
+        typeof call === "function" ? call() : this.#handOver(call);
       } catch (cause) {
         report(cause);
       }
@@ -379,23 +386,23 @@ export class Runtime implements AsyncIterable<Message> {
 
   // What is delivered is taken at once: the body's copy is gone when the step is over.
   #deliver(delivery: number, content: Content | undefined, plain: boolean, from: string, to: string, path: Path): void {
-    this.#after.push(() => {
-      const refuse = (reason: string) => this.#push({ verb: "delivery-refused", delivery, reason });
-      if (!content) return refuse("unsupported-payload");
-      const { value, type, id, code } = content;
-      const wantsReply = id !== undefined && code === undefined;
-      const message = new Message({ from, to, value, path, type, code, wantsReply }, (answer, answerCode) =>
-        this.#outbox.send(to, from, answer, {}, wantsReply ? { id, code: answerCode, plain } : undefined),
-      );
-      const taken = () => this.#push({ verb: "delivery-taken", delivery });
-      if (id !== undefined && code !== undefined) {
-        this.#outbox.answer(message, id); // one that came too late is taken all the same
-        return taken();
-      }
-      const inbox = this.#inboxes.get(to);
-      if (inbox) inbox.push({ message, taken });
-      else refuse("no-listener");
-    });
+    this.#after.push(content ? { message: new Message(from, to, path, content, plain, this.#reply), delivery, id: content.id } : () => this.#refuse(delivery, "unsupported-payload"));
+  }
+
+  #handOver(held: Handover): void {
+    const { message, delivery, id } = held;
+    const inbox = this.#inboxes.get(message.to);
+    if (message.code !== undefined) {
+      this.#outbox.answer(message, id!); // one that came too late is taken all the same
+      this.#taken(delivery);
+    } else if (inbox) inbox.push(held);
+    else this.#refuse(delivery, "no-listener");
+  }
+
+  readonly #taken = (delivery: number): void => this.#push({ verb: "delivery-taken", delivery });
+
+  #refuse(delivery: number, reason: string): void {
+    this.#push({ verb: "delivery-refused", delivery, reason });
   }
 
   // Of a JSON message, or one that was posted here.

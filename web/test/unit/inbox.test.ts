@@ -4,16 +4,15 @@ import { Inbox } from "../../src/inbox.ts";
 import { Message } from "../../src/message.ts";
 
 function message(value: unknown): Message {
-  const parts = { from: "hyperty://a.example/a", to: "hyperty://a.example/b", value, path: "local", type: "", code: undefined, wantsReply: false } as const;
-  return new Message(parts, () => assert.fail("nobody answers"));
+  return new Message("hyperty://a.example/a", "hyperty://a.example/b", "local", { value, type: "" }, false, () => assert.fail("nobody answers"));
 }
 
 function inbox() {
   const failed: unknown[] = [];
   const taken: unknown[] = [];
   const rest = { now: false };
-  const box = new Inbox((cause) => failed.push(cause), () => rest.now);
-  const push = (value: unknown) => box.push({ message: message(value), taken: () => taken.push(value) });
+  const box = new Inbox((cause) => failed.push(cause), () => rest.now, (delivery) => taken.push(delivery));
+  const push = (value: number) => box.push({ message: message(value), delivery: value });
   return { box, push, taken, failed, rest };
 }
 
