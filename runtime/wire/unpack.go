@@ -52,7 +52,6 @@ func (u *Unpacker) Forget() { u.named = u.named[:0] }
 // *Error, no handle means anything else than before.
 func (u *Unpacker) Frame(b []byte) (now engine.Instant, events []engine.Event, err error) {
 	u.begin(b)
-	clear(u.events)
 	u.events = u.events[:0]
 	u.posted.used = 0
 	u.received.used = 0
@@ -80,7 +79,6 @@ func (u *Unpacker) Anew() bool { return u.anew }
 // Effects reads effects, which are good until the next call. The error is an *Error.
 func (u *Unpacker) Effects(b []byte) ([]engine.Effect, error) {
 	u.begin(b)
-	clear(u.effects)
 	u.effects = u.effects[:0]
 	u.transmit.used = 0
 	u.hold.used = 0
@@ -217,10 +215,14 @@ func (u *Unpacker) define() {
 		u.fail("no such handle")
 		return
 	}
-	a, err := address.Parse(string(raw))
-	if err != nil {
-		u.fail(err.Error())
-		return
+	// The same text as that of a line is to be the same string: to compare two that are one is cheap.
+	a := u.decoder.known.slot(raw).address
+	if a.String() != string(raw) {
+		var err error
+		if a, err = address.Parse(string(raw)); err != nil {
+			u.fail(err.Error())
+			return
+		}
 	}
 	for uint64(len(u.named)) <= h {
 		u.named = append(u.named, address.Address{})
