@@ -92,6 +92,9 @@ func (e *Engine) deliver(a *session.Arrived) {
 	}
 	d := e.hand(handed{receipt: a.Receipt})
 	x := e.lent.deliver.Lend()
+	if x == nil {
+		x = e.lent.deliver.Add(new(Deliver))
+	}
 	*x = Deliver{Delivery: d, Session: a.Receipt.Session, First: a.First, Last: a.Last, From: a.From, To: a.To, Path: path}
 	e.emit(x)
 }

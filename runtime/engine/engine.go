@@ -121,7 +121,6 @@ func empty(c Config) *Engine {
 		stubs:     map[uint64]*peering{},
 		flights:   map[flight]*aloft{},
 		routes:    map[flow]*route{},
-		lent:      lent{deliver: pool.Of(func() *Deliver { return &Deliver{} }), over: pool.Of(func() *over { return &over{} })},
 	}
 }
 

@@ -255,6 +255,9 @@ func (e *Engine) settle(m *message, s Settle) {
 	m.settled = true
 	s.Msg = m.msg
 	x := e.lent.over.Lend()
+	if x == nil {
+		x = e.lent.over.Add(new(over))
+	}
 	x.settle, x.release.Msg = s, m.msg
 	e.emit(&x.settle)
 	e.emit(&x.release)

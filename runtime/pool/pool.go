@@ -2,24 +2,30 @@
 package pool
 
 // Pool lends values until they are all taken back. V is a pointer: the type of what it leads to would be compiled anew for each pool.
+// The zero value has none to lend.
 type Pool[V any] struct {
-	fresh  func() V
 	values []V
 	lent   int
 }
 
-// Of makes a pool of what fresh makes.
-func Of[V any](fresh func() V) Pool[V] { return Pool[V]{fresh: fresh} }
-
-// Lend gives a value that is good until Reset. What it says is of whoever had it before.
+// Lend gives a value that is good until Reset, with what whoever had it before left in it; nil if there is none, and Add is due.
 //
 //go:noinline
-func (p *Pool[V]) Lend() V {
-	if p.lent == len(p.values) {
-		p.values = append(p.values, p.fresh())
+func (p *Pool[V]) Lend() (v V) {
+	if p.lent < len(p.values) {
+		v = p.values[p.lent]
+		p.lent++
 	}
+	return v
+}
+
+// Add lends one more value, v.
+//
+//go:noinline
+func (p *Pool[V]) Add(v V) V {
+	p.values = append(p.values, v)
 	p.lent++
-	return p.values[p.lent-1]
+	return v
 }
 
 // Reset takes all values back.

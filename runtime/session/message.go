@@ -71,6 +71,9 @@ func (m *message) settle(t *Table, o Outcome, maybe bool) {
 			o = m.session.peer.whyExpired()
 		}
 		a := t.lent.settled.Lend()
+		if a == nil {
+			a = t.lent.settled.Add(new(Settled))
+		}
 		*a = Settled{m.Msg, o, maybe}
 		t.act(a)
 	}

@@ -144,6 +144,9 @@ func (s *Session) transmit(t *Table, c *carrier, h *frame.Header, pad int, parts
 	t.lent.heads = heads
 	head := heads[from:len(heads):len(heads)]
 	a := t.lent.transmit.Lend()
+	if a == nil {
+		a = t.lent.transmit.Add(new(Transmit))
+	}
 	*a = Transmit{Stub: c.stub, Head: head, Pad: pad, Parts: parts}
 	if c.relay != nil {
 		a.Stub, a.Handle = c.relay.stub, c.relay.handle(t, s.peer.url)

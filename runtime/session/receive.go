@@ -173,6 +173,9 @@ func (s *Session) keep(t *Table, c *carrier, n uint64, k *frame.Chunk, number ui
 	s.bufferCost += cost
 	if k.Length > 0 {
 		a := t.lent.hold.Lend()
+		if a == nil {
+			a = t.lent.hold.Add(new(Hold))
+		}
 		*a = Hold{s.id, s.held(n), number, offset, k.Length}
 		t.act(a)
 	}
@@ -321,6 +324,9 @@ func (s *Session) handOver(t *Table, direct bool) {
 		return
 	}
 	a := t.lent.arrived.Lend()
+	if a == nil {
+		a = t.lent.arrived.Add(new(Arrived))
+	}
 	*a = Arrived{
 		Receipt: Receipt{s.id, s.epoch, o.last}, First: s.held(o.first), Last: s.held(o.last),
 		Peer: s.peer.url, From: x.from, To: x.to, Direct: direct,

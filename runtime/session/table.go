@@ -85,12 +85,6 @@ func New(self address.Address, wall uint64, source *random.Source, numbers Numbe
 		numbers: numbers, self: self, wall: wall, random: source,
 		peers:    map[address.Address]*peer{},
 		channels: map[uint64]*carrier{},
-		lent: lent{
-			arrived:  pool.Of(func() *Arrived { return &Arrived{} }),
-			settled:  pool.Of(func() *Settled { return &Settled{} }),
-			hold:     pool.Of(func() *Hold { return &Hold{} }),
-			transmit: pool.Of(func() *Transmit { return &Transmit{} }),
-		},
 	}
 }
 

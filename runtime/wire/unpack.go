@@ -5,6 +5,7 @@ import (
 
 	"github.com/hyroute/hyroute/runtime/address"
 	"github.com/hyroute/hyroute/runtime/engine"
+	"github.com/hyroute/hyroute/runtime/pool"
 )
 
 // An Unpacker reads what a Packer writes. The zero value knows no handle. It is used by one goroutine at a time.
@@ -26,15 +27,15 @@ type Unpacker struct {
 	effects []engine.Effect
 
 	// Those that come with every message are lent, until the next call.
-	posted   lent[*engine.MessagePosted]
-	received lent[*engine.FrameReceived]
-	taken    lent[*engine.DeliveryTaken]
-	transmit lent[*engine.Transmit]
-	hold     lent[*engine.Hold]
-	deliver  lent[*engine.Deliver]
-	settle   lent[*engine.Settle]
-	release  lent[*engine.Release]
-	wake     lent[*engine.Wake]
+	posted   pool.Pool[*engine.MessagePosted]
+	received pool.Pool[*engine.FrameReceived]
+	taken    pool.Pool[*engine.DeliveryTaken]
+	transmit pool.Pool[*engine.Transmit]
+	hold     pool.Pool[*engine.Hold]
+	deliver  pool.Pool[*engine.Deliver]
+	settle   pool.Pool[*engine.Settle]
+	release  pool.Pool[*engine.Release]
+	wake     pool.Pool[*engine.Wake]
 	heads    []byte
 	parts    []engine.Part
 }
@@ -53,9 +54,9 @@ func (u *Unpacker) Forget() { u.named = u.named[:0] }
 func (u *Unpacker) Frame(b []byte) (now engine.Instant, events []engine.Event, err error) {
 	u.begin(b)
 	u.events = u.events[:0]
-	u.posted.used = 0
-	u.received.used = 0
-	u.taken.used = 0
+	u.posted.Reset()
+	u.received.Reset()
+	u.taken.Reset()
 	switch flags := u.byte(); {
 	case flags > afresh:
 		u.fail("unknown flags")
@@ -80,12 +81,12 @@ func (u *Unpacker) Anew() bool { return u.anew }
 func (u *Unpacker) Effects(b []byte) ([]engine.Effect, error) {
 	u.begin(b)
 	u.effects = u.effects[:0]
-	u.transmit.used = 0
-	u.hold.used = 0
-	u.deliver.used = 0
-	u.settle.used = 0
-	u.release.used = 0
-	u.wake.used = 0
+	u.transmit.Reset()
+	u.hold.Reset()
+	u.deliver.Reset()
+	u.settle.Reset()
+	u.release.Reset()
+	u.wake.Reset()
 	u.heads, u.parts = u.heads[:0], u.parts[:0]
 	for u.why == "" && u.bad == nil && u.at < len(u.in) {
 		u.line++
@@ -243,18 +244,18 @@ func (u *Unpacker) event() {
 	case recordPosted:
 		u.messagePosted()
 	case recordFrame:
-		e := u.received.next()
+		e := u.received.Lend()
 		if e == nil {
-			e = u.received.add(new(engine.FrameReceived))
+			e = u.received.Add(new(engine.FrameReceived))
 		}
 		e.Stub, e.Handle, e.Frame, e.Size, e.Head = u.number(), u.number(), u.number(), u.count(), u.bytes()
 		u.events = append(u.events, e)
 	case recordTaken:
 		first := u.number()
 		for i := range u.run(first) {
-			e := u.taken.next()
+			e := u.taken.Lend()
 			if e == nil {
-				e = u.taken.add(new(engine.DeliveryTaken))
+				e = u.taken.Add(new(engine.DeliveryTaken))
 			}
 			e.Delivery = first + uint64(i)
 			u.events = append(u.events, e)
@@ -273,9 +274,9 @@ func (u *Unpacker) event() {
 }
 
 func (u *Unpacker) messagePosted() {
-	e := u.posted.next()
+	e := u.posted.Lend()
 	if e == nil {
-		e = u.posted.add(new(engine.MessagePosted))
+		e = u.posted.Add(new(engine.MessagePosted))
 	}
 	e.Msg, e.From, e.To, e.Size = u.number(), u.address(), u.address(), u.count()
 	e.Wish, e.Plain, e.Deadline, e.Answer, e.Lane = engine.WishDefault, false, 0, 0, ""
@@ -317,9 +318,9 @@ func (u *Unpacker) effect() {
 	case recordHold:
 		session, number, frame, offset := u.number(), u.number(), u.number(), u.count()
 		for i := range u.run(number) {
-			e := u.hold.next()
+			e := u.hold.Lend()
 			if e == nil {
-				e = u.hold.add(new(engine.Hold))
+				e = u.hold.Add(new(engine.Hold))
 			}
 			*e = engine.Hold{Session: session, Number: number + uint64(i), Frame: frame, Offset: offset, Length: u.count()}
 			if offset += e.Length; uint64(offset) > MaxNumber {
@@ -339,9 +340,9 @@ func (u *Unpacker) effect() {
 	case recordDelivered:
 		msg := u.number()
 		for i := range u.run(msg) {
-			e := u.settle.next()
+			e := u.settle.Lend()
 			if e == nil {
-				e = u.settle.add(new(engine.Settle))
+				e = u.settle.Add(new(engine.Settle))
 			}
 			*e = engine.Settle{Msg: msg + uint64(i), Outcome: "delivered"}
 			u.effects = append(u.effects, e)
@@ -350,9 +351,9 @@ func (u *Unpacker) effect() {
 	case recordRelease:
 		u.releases(u.number())
 	case recordWake:
-		e := u.wake.next()
+		e := u.wake.Lend()
 		if e == nil {
-			e = u.wake.add(new(engine.Wake))
+			e = u.wake.Add(new(engine.Wake))
 		}
 		e.At = engine.Instant(u.number())
 		u.effects = append(u.effects, e)
@@ -363,9 +364,9 @@ func (u *Unpacker) effect() {
 
 // frame reads what is to be transmitted. Its header is copied, for the input is not the reader's to keep.
 func (u *Unpacker) frame() {
-	e := u.transmit.next()
+	e := u.transmit.Lend()
 	if e == nil {
-		e = u.transmit.add(new(engine.Transmit))
+		e = u.transmit.Add(new(engine.Transmit))
 	}
 	*e = engine.Transmit{Stub: u.number(), Handle: u.number(), Pad: u.count()}
 	if head := u.bytes(); len(head) > 0 {
@@ -397,9 +398,9 @@ func (u *Unpacker) delivers(e engine.Deliver, n int) {
 	}
 	e.Path = paths[path]
 	for range n {
-		one := u.deliver.next()
+		one := u.deliver.Lend()
 		if one == nil {
-			one = u.deliver.add(new(engine.Deliver))
+			one = u.deliver.Add(new(engine.Deliver))
 		}
 		*one = e
 		u.effects = append(u.effects, one)
@@ -410,9 +411,9 @@ func (u *Unpacker) delivers(e engine.Deliver, n int) {
 }
 
 func (u *Unpacker) releases(msg uint64) {
-	e := u.release.next()
+	e := u.release.Lend()
 	if e == nil {
-		e = u.release.add(new(engine.Release))
+		e = u.release.Add(new(engine.Release))
 	}
 	e.Msg = msg
 	u.effects = append(u.effects, e)
