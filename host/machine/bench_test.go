@@ -12,6 +12,7 @@ import (
 	"github.com/hyroute/hyroute/host/machine"
 	"github.com/hyroute/hyroute/runtime/address"
 	"github.com/hyroute/hyroute/runtime/engine"
+	"github.com/hyroute/hyroute/runtime/pool"
 	"github.com/hyroute/hyroute/wasm/module"
 )
 
@@ -23,6 +24,11 @@ type side struct {
 	next    uint64 // msg
 	frame   uint64
 	events  []engine.Event // for the next step
+	before  []engine.Event // of the last one
+	posts   pool.Pool[*engine.MessagePosted]
+	taken   pool.Pool[*engine.DeliveryTaken]
+	arrived pool.Pool[*engine.FrameReceived]
+	heads   []byte
 	settled int
 	steps   int
 	frames  int // sent
@@ -53,7 +59,8 @@ func newPair(b *testing.B, open func(engine.Config) (machine.Machine, []engine.E
 	return p
 }
 
-// do is a body without payload: what one side transmits the other one gets.
+// do is a body without payload: what one side transmits the other one gets. It uses its events again, so that what is allocated is
+// the machine's.
 func (p *pair) do(i int, effects []engine.Effect) {
 	s, other := p.sides[i], p.sides[1-i]
 	for _, effect := range effects {
@@ -71,11 +78,21 @@ func (p *pair) do(i int, effects []engine.Effect) {
 			}
 			s.frames++
 			other.frame++
-			other.events = append(other.events, &engine.FrameReceived{
-				Stub: 1, Handle: 1, Frame: other.frame, Head: append([]byte(nil), e.Head...), Size: size,
-			})
+			from := len(other.heads)
+			other.heads = append(other.heads, e.Head...)
+			x := other.arrived.Lend()
+			if x == nil {
+				x = other.arrived.Add(&engine.FrameReceived{})
+			}
+			*x = engine.FrameReceived{Stub: 1, Handle: 1, Frame: other.frame, Head: other.heads[from:], Size: size}
+			other.events = append(other.events, x)
 		case *engine.Deliver:
-			s.events = append(s.events, &engine.DeliveryTaken{Delivery: e.Delivery})
+			x := s.taken.Lend()
+			if x == nil {
+				x = s.taken.Add(&engine.DeliveryTaken{})
+			}
+			x.Delivery = e.Delivery
+			s.events = append(s.events, x)
 		case *engine.Settle:
 			if e.Outcome == "delivered" {
 				s.settled++
@@ -86,10 +103,13 @@ func (p *pair) do(i int, effects []engine.Effect) {
 
 func (p *pair) step(b *testing.B, i int) {
 	s := p.sides[i]
-	events := s.events
-	s.events = nil
-	effects, err := s.machine.Step(p.now, events...)
+	s.events, s.before = s.before[:0], s.events
+	effects, err := s.machine.Step(p.now, s.before...)
 	s.steps++
+	s.posts.Reset()
+	s.taken.Reset()
+	s.arrived.Reset()
+	s.heads = s.heads[:0]
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -113,7 +133,12 @@ func (p *pair) settle(b *testing.B) {
 func (p *pair) post(size int) {
 	s := p.sides[0]
 	s.next++
-	s.events = append(s.events, &engine.MessagePosted{Msg: s.next, From: s.own, To: p.sides[1].own, Size: size})
+	m := s.posts.Lend()
+	if m == nil {
+		m = s.posts.Add(&engine.MessagePosted{})
+	}
+	*m = engine.MessagePosted{Msg: s.next, From: s.own, To: p.sides[1].own, Size: size}
+	s.events = append(s.events, m)
 }
 
 // BenchmarkMessage is what the machine takes for one message: posted, sent, received, delivered, acknowledged and settled, with so

@@ -58,12 +58,12 @@ func (a *Agenda[T]) queued() bool {
 func (a *Agenda[T]) First() (at, id uint64, value T, ok bool) {
 	var x *item[T]
 	switch {
+	case a.Len() == 0:
+		return 0, 0, value, false
 	case a.queued():
 		x = &a.queue[a.head]
-	case len(a.heap) > 0:
-		x = &a.heap[0]
 	default:
-		return 0, 0, value, false
+		x = &a.heap[0]
 	}
 	return x.at, x.id, x.value, true
 }

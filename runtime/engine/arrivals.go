@@ -15,6 +15,9 @@ type handed struct {
 
 func (h *handed) number() uint64 { return h.id }
 
+// binding says that an address belongs to a runtime by its name. The last one found is most often that of the next message too.
+type binding struct{ from, runtime address.Address }
+
 func (e *Engine) hand(h handed) uint64 {
 	e.ids.delivery++
 	h.id = e.ids.delivery
@@ -34,8 +37,13 @@ func (e *Engine) arrived(a *session.Arrived) {
 		e.refuseArrival(a, e.absence(a.To))
 		return
 	}
+	if a.From == e.bound.from && a.Peer == e.bound.runtime {
+		e.deliver(a)
+		return
+	}
 	entity := a.From.Entity()
 	if entity == a.Peer || namedAfter(entity, a.Peer) {
+		e.bound = binding{a.From, a.Peer}
 		e.deliver(a)
 		return
 	}

@@ -54,7 +54,9 @@ type Engine struct {
 	handed    ledger.Ledger[*handed]
 	blank     []*handed // to be used again
 	flights   map[flight]*aloft
-	launched  *aloft // last
+	launched  *aloft          // last
+	course    *resolver.Route // that the last one launched took
+	bound     binding
 	routes    map[flow]*route
 	noted     *resolver.Route // last
 	alarms    agenda.Agenda[*bell]
@@ -127,7 +129,6 @@ func empty(c Config) *Engine {
 // Step takes events and returns all effects; the slice and what it leads to are used again by the next Step. It does not fail: an event
 // that makes no sense changes nothing.
 func (e *Engine) Step(now Instant, events ...Event) []Effect {
-	clear(e.effects)
 	e.effects = e.effects[:0]
 	e.lent.deliver.Reset()
 	e.lent.over.Reset()

@@ -202,7 +202,13 @@ func (e *Engine) post(m *message, r *resolver.Route) {
 		return
 	}
 	m.peer, m.why, m.alarmAt = r.Peer, "", 0
-	e.launch(m)
+	if r != e.course || e.launched == nil {
+		e.launch(m)
+		e.course = r
+	} else {
+		e.launched.count++
+		m.flight = e.launched
+	}
 	if r.Direct {
 		e.wantDirect(r.Peer)
 	}

@@ -5,6 +5,9 @@ package order
 // Sort sorts n things by exchanging them (heap sort: no recursion, no worst case). Equal ones end in any order, so less should
 // tell all apart.
 func Sort(n int, less func(i, j int) bool, swap func(i, j int)) {
+	if n < 2 {
+		return
+	}
 	sink := func(root, end int) {
 		for {
 			child := 2*root + 1

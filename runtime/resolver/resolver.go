@@ -15,6 +15,7 @@ type Resolver struct {
 	nodes   map[string]uint64
 	peers   map[address.Address]PeerStub
 	last    decision
+	heard   address.Address // somebody listens there, as was asked last
 }
 
 // PeerStub is what is known of the peer connection to a runtime.
@@ -53,12 +54,21 @@ func (r *Resolver) Listen(a address.Address) {
 
 // Unlisten takes Listen back.
 func (r *Resolver) Unlisten(a address.Address) {
-	r.last = decision{}
+	r.last, r.heard = decision{}, address.Address{}
 	delete(r.local, a)
 }
 
 // Listens says whether somebody in this runtime listens at exactly a.
-func (r *Resolver) Listens(a address.Address) bool { return r.local[a] }
+func (r *Resolver) Listens(a address.Address) bool {
+	if a == r.heard {
+		return !a.IsZero()
+	}
+	if !r.local[a] {
+		return false
+	}
+	r.heard = a
+	return true
+}
 
 // MayUse says whether the Message Node of that domain may be used.
 func (r *Resolver) MayUse(domain string) bool { return r.domains[domain] }

@@ -1,5 +1,7 @@
 package session
 
+import "github.com/hyroute/hyroute/runtime/frame"
+
 // An incarnation names one send stream: 40 bits of clock in ticks of 16 ms and 12 random bits are its life, the lowest 12
 // bits (k) say how often the stream started over within that life. Incarnations are ordered as numbers; 0 is none.
 
@@ -36,4 +38,17 @@ func (t *Table) nextIncarnation(inc, above uint64) uint64 {
 		next = life<<kBits | 1
 	}
 	return next
+}
+
+// tags are those of the short frames between two incarnations, as they were last asked for.
+type tags struct {
+	mine, peers uint64
+	out, in     uint32
+}
+
+func (s *Session) tag() *tags {
+	if x := &s.tags; x.mine != s.inc || x.peers != s.pinc {
+		*x = tags{s.inc, s.pinc, frame.Tag(s.inc, s.pinc), frame.Tag(s.pinc, s.inc)}
+	}
+	return &s.tags
 }

@@ -138,7 +138,7 @@ func (p *peer) sessionOf(t *Table, h *frame.Header) *Session {
 		return p.session(t, Key{CarrierSet(h.Hello.Set), h.Hello.Lane})
 	}
 	for _, s := range p.sessions {
-		if s.pinc != 0 && h.Tag == frame.Tag(s.pinc, s.inc) {
+		if s.pinc != 0 && h.Tag == s.tag().in {
 			return s
 		}
 	}
@@ -228,7 +228,7 @@ func (p *peer) prepare(t *Table) {
 	for _, s := range p.sessions {
 		s.checkRTO(t)
 	}
-	for _, c := range append([]*carrier(nil), p.channels...) {
+	for _, c := range p.channels { // one that goes meanwhile leaves this list as it was
 		c.judge(t)
 	}
 	p.prune(t)
@@ -259,13 +259,16 @@ func (p *peer) conclude(t *Table) {
 
 // prune lets the deciding side close the older of two channels that have both been good for a while.
 func (p *peer) prune(t *Table) {
-	var goods []*carrier
+	var oldest *carrier
+	goods := 0
 	for _, c := range p.channels {
 		if c.state == good {
-			goods = append(goods, c)
+			if goods++; oldest == nil {
+				oldest = c
+			}
 		}
 	}
-	if len(goods) < 2 {
+	if goods < 2 {
 		p.bothGood = 0
 		return
 	}
@@ -273,8 +276,8 @@ func (p *peer) prune(t *Table) {
 		p.bothGood = t.now + 1
 	}
 	if p.decides(t) && t.now+1 >= p.bothGood+t.numbers.Together {
-		t.act(&CloseChannel{Stub: goods[0].stub, Peer: p.url})
-		t.ChannelGone(goods[0].stub, "surplus")
+		t.act(&CloseChannel{Stub: oldest.stub, Peer: p.url})
+		t.ChannelGone(oldest.stub, "surplus")
 		p.bothGood = 0
 	}
 }

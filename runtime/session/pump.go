@@ -116,7 +116,7 @@ func (s *Session) header() frame.Header {
 			Set: uint8(s.key.Set), Lane: s.key.Lane,
 		}
 	} else {
-		h.Tag = frame.Tag(s.inc, s.pinc)
+		h.Tag = s.tag().out
 	}
 	return h
 }

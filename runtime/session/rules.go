@@ -20,7 +20,7 @@ func (s *Session) receive(t *Table, c *carrier, h *frame.Header, number uint64, 
 			s.reset(t, dst, "name-taken")
 		}
 		return
-	case !h.Long && (s.pinc == 0 || h.Tag != frame.Tag(s.pinc, s.inc)): // R2
+	case !h.Long && (s.pinc == 0 || h.Tag != s.tag().in): // R2
 		s.tell()
 		return
 	}

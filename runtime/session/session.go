@@ -47,6 +47,7 @@ type Session struct {
 
 	// the peer
 	pinc uint64
+	tags tags
 
 	// receive half
 	rinc, rseen uint64

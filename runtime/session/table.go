@@ -93,7 +93,6 @@ func (t *Table) Actions() []Action {
 	if len(t.actions) == 0 {
 		return nil
 	}
-	clear(t.done)
 	t.done, t.actions = t.actions, t.done[:0]
 	return t.done
 }
