@@ -33,7 +33,7 @@ func (l *loop) do(effect engine.Effect) {
 		l.forward(e)
 	case *engine.Wake:
 		l.wakeAt(e.At)
-	case *engine.Routed, *engine.PathChanged, *engine.SessionReset, *engine.Gap, *engine.Explained,
+	case *engine.Routed, *engine.PathChanged, *engine.SessionReset, *engine.Gap, *engine.PresenceChanged, *engine.Explained,
 		*engine.SessionStats, *engine.Stats:
 		l.record(e)
 	default:
@@ -54,6 +54,8 @@ func (l *loop) record(effect engine.Effect) {
 	case *engine.PathChanged:
 		l.paths.took(e, l.runtime.options.Clock())
 		w.tell(PathChanged{Peer: e.Peer.String(), Path: Path(e.Path), Reason: e.Reason})
+	case *engine.PresenceChanged:
+		w.tell(PresenceChanged{Peer: e.Peer.String(), Status: e.Status, Reason: e.Reason})
 	case *engine.SessionReset:
 		w.tell(Reset{Peer: e.Peer.String(), Doubt: e.Doubt, Reason: e.Reason})
 	case *engine.Gap:

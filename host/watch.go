@@ -9,7 +9,7 @@ import (
 // watchBuffer is how many events wait for one that watches. Who is slower misses the newest ones.
 const watchBuffer = 256
 
-// An Event is something that a program may want to know of a runtime: a PathChanged, NodeChanged, PeerChanged, Reset, Gap,
+// An Event is something that a program may want to know of a runtime: a PathChanged, NodeChanged, PeerChanged, PresenceChanged, Reset, Gap,
 // Registered, Problem or Routed.
 type Event interface{ event() }
 
@@ -35,6 +35,15 @@ type PeerChanged struct {
 	Status string
 	Reason string
 	Err    error
+}
+
+// PresenceChanged says that Peer, which this runtime has a session with, went (disconnected: its Message Node does not know it now, and it
+// does not answer on a peer connection), or is back (live: something of it came, or it registered again). A peer that vanished without
+// a word is found out by its node only after a while (docs/protocol.md, 3).
+type PresenceChanged struct {
+	Peer   string // runtime URL
+	Status string
+	Reason string
 }
 
 // Reset says that the stream of messages to Peer started over, with Doubt messages of which nobody knows.
@@ -65,14 +74,15 @@ type Routed struct {
 // Problem is something that went wrong outside of this program's reach.
 type Problem struct{ Text string }
 
-func (PathChanged) event() {}
-func (NodeChanged) event() {}
-func (PeerChanged) event() {}
-func (Reset) event()       {}
-func (Gap) event()         {}
-func (Registered) event()  {}
-func (Routed) event()      {}
-func (Problem) event()     {}
+func (PathChanged) event()     {}
+func (NodeChanged) event()     {}
+func (PeerChanged) event()     {}
+func (PresenceChanged) event() {}
+func (Reset) event()           {}
+func (Gap) event()             {}
+func (Registered) event()      {}
+func (Routed) event()          {}
+func (Problem) event()         {}
 
 // watchers are those who watch.
 type watchers struct {

@@ -141,7 +141,9 @@ func (c *client) serve() {
 	if f := c.farewell.Load(); f != nil {
 		f.force.Stop()
 	}
-	c.node.leave(c.names...)
+	for handle, s := range c.names {
+		c.node.leave(s, c, uint64(handle))
+	}
 	c.node.mu.Lock()
 	delete(c.node.clients, c)
 	c.node.mu.Unlock()

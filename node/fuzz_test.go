@@ -38,7 +38,9 @@ func FuzzClient(f *testing.F) {
 				f.force.Stop()
 			}
 			n.detach(c)
-			n.leave(c.names...)
+			for handle, s := range c.names {
+				n.leave(s, c, uint64(handle))
+			}
 			n.Close()
 		}()
 		c.text([]byte(`{"id":1,"type":"open","from":"` + me + `","to":"mn:/session"}`))

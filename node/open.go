@@ -202,6 +202,7 @@ func (c *client) close(e *message.Envelope) *refusal {
 	n.mu.Lock()
 	mine := s.seat.client.CompareAndSwap(c, nil)
 	if mine {
+		s.seat.vacate()
 		s.seat.session = nil
 		n.drop(s.seat)
 	}

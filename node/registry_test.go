@@ -174,7 +174,7 @@ func TestRuntimeThatVanished(t *testing.T) {
 	watcher.expectNotification(x, "live")
 	u.expect(200, create(u, "hyperty://a.example/off", `,"expires":3`))
 	// A timer that fires when its runtime is back changes nothing.
-	w.node.absent(w.node.use(address.MustParse(u.url)))
+	w.node.absent(w.node.sessionOf(address.MustParse(u.url)).seat)
 	watcher.expect(200, read(watcher, x))
 
 	u.drop()

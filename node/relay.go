@@ -43,9 +43,10 @@ func (c *client) name(handle uint64, url string) {
 	for uint64(len(c.names)) <= handle {
 		c.names = append(c.names, nil)
 	}
-	old := c.names[handle]
-	c.names[handle] = c.node.use(runtime)
-	c.node.leave(old)
+	if old := c.names[handle]; old == nil || old.url != runtime {
+		c.node.leave(old, c, handle)
+		c.names[handle] = c.node.use(runtime, c, handle)
+	}
 }
 
 // forward passes a session frame on, unseen. No lock of the node is held.

@@ -104,6 +104,7 @@ func TestNoticeOnUnattachedRuntime(t *testing.T) {
 	b.expectName(1, a.url)
 	b.expectForward(1, "here")
 	b.drop()
+	a.expectNotice(4, frame.NoticeNoRuntime, "") // who sends nothing hears of it too
 	a.forward(4, "away")
 	a.expectNotice(4, frame.NoticeNoRuntime, "away")
 	again := w.dial(true)
@@ -114,12 +115,26 @@ func TestNoticeOnUnattachedRuntime(t *testing.T) {
 	again.expectForward(1, "back")
 	// A handle outlives the session that it meant: it means the runtime.
 	again.drop()
+	a.expectNotice(4, frame.NoticeNoRuntime, "")
 	w.clock.pass(time.Hour)
 	third := w.dial(true)
 	third.open(b.key)
 	a.forward(4, "anew")
 	third.expectName(1, a.url)
 	third.expectForward(1, "anew")
+	// Of two handles for it the newest is told of, and none that means another runtime by then.
+	a.name(5, b.url)
+	a.forward(5, "by the newest")
+	third.expectForward(1, "by the newest")
+	third.send(`{"id":9,"type":"close","from":"` + b.url + `","to":"` + sessionURL + `"}`)
+	a.expectNotice(5, frame.NoticeNoRuntime, "")
+	a.name(4, nobody)
+	a.name(5, nobody)
+	fourth := w.dial(true)
+	fourth.open(b.key)
+	fourth.drop()
+	w.until("it is away", func() bool { return w.away(b.url) })
+	a.quiet()
 }
 
 func TestNoticeOnPeerWithoutSessions(t *testing.T) {

@@ -129,6 +129,7 @@ func (n *Node) detach(c *client) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if s.seat.client.CompareAndSwap(c, nil) && !n.closed {
+		s.seat.vacate()
 		s.away()
 	}
 }

@@ -148,6 +148,7 @@ func TestSlowReaderDoesNotStallTheFanOut(t *testing.T) {
 		}
 	}
 	w.until("the slow client is closed", func() bool { return w.away(slow.url) })
+	sender.expectNotice(1, frame.NoticeNoRuntime, "")
 	sender.quiet()
 }
 

@@ -178,6 +178,13 @@ type Gap struct {
 	Session uint64
 }
 
+// PresenceChanged says that the node does not know Peer now and no data channel answered , or that it is there again.
+type PresenceChanged struct {
+	Peer   address.Address
+	Status string // disconnected, live
+	Reason string
+}
+
 // Explained answers ExplanationAsked.
 type Explained struct {
 	Job    uint64
@@ -240,6 +247,7 @@ func (*Routed) effect()             {}
 func (*PathChanged) effect()        {}
 func (*SessionReset) effect()       {}
 func (*Gap) effect()                {}
+func (*PresenceChanged) effect()    {}
 func (*Explained) effect()          {}
 func (*SessionStats) effect()       {}
 func (*Stats) effect()              {}

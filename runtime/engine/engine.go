@@ -308,6 +308,12 @@ func (e *Engine) carryOut() bool {
 		case *session.Gap:
 			e.dropArrivals(a.Session)
 			e.emit(&Gap{Peer: a.Peer, Session: a.Session})
+		case *session.Presence:
+			status := "disconnected"
+			if a.Live {
+				status = "live"
+			}
+			e.emit(&PresenceChanged{Peer: a.Peer, Status: status, Reason: a.Reason})
 		case *session.CloseChannel:
 			e.closePeerStub(a.Stub, "surplus")
 		case *session.RestartChannel:

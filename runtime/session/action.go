@@ -108,6 +108,13 @@ type Gap struct {
 	Peer    address.Address
 }
 
+// Presence says that the node has no such runtime as the peer now and nothing else shows that it lives, or that it is there again.
+type Presence struct {
+	Peer   address.Address
+	Live   bool
+	Reason string // no-such-runtime; heard, registered
+}
+
 // CloseChannel asks to close a data channel that is no longer wanted.
 type CloseChannel struct {
 	Stub uint64
@@ -129,5 +136,6 @@ func (*Settled) action()        {}
 func (*Preferred) action()      {}
 func (*StreamReset) action()    {}
 func (*Gap) action()            {}
+func (*Presence) action()       {}
 func (*CloseChannel) action()   {}
 func (*RestartChannel) action() {}

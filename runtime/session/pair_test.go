@@ -107,7 +107,7 @@ func (p *pair) run(i int) {
 					p.t.Errorf("message %d settled twice", a.Msg)
 				}
 				p.settled[i][a.Msg] = *a
-			case *Preferred, *StreamReset, *Gap, *CloseChannel:
+			case *Preferred, *Presence, *StreamReset, *Gap, *CloseChannel:
 				p.events[i] = append(p.events[i], a)
 			}
 		}

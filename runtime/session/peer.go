@@ -17,6 +17,8 @@ type peer struct {
 	trial            // of its channels
 	bothGood  uint64 // since when two channels are good; 0: they are not
 	absent    bool   // the node said that there is no such runtime now
+	missed    uint64 // since when; 0: it is not
+	gone      bool   // the application was told so
 	why       string // what changed the carriers last
 	dirty     bool
 	parked    bool
@@ -166,11 +168,15 @@ func (p *peer) traffic(t *Table) bool {
 }
 
 // present notes that the peer is there: what was held back goes at once.
-func (p *peer) present() {
+func (p *peer) present(t *Table, why string) {
 	if !p.absent {
 		return
 	}
-	p.absent = false
+	p.absent, p.missed = false, 0
+	if p.gone {
+		p.gone = false
+		t.act(&Presence{Peer: p.url, Live: true, Reason: why})
+	}
 	for _, c := range p.relays {
 		c.absent, c.pausedUntil = false, 0
 	}
@@ -179,9 +185,38 @@ func (p *peer) present() {
 // PeerBack says that the peer may be attached to its node again.
 func (t *Table) PeerBack(url address.Address) {
 	if p := t.peers[url]; p != nil && p.absent {
-		p.present()
+		p.present(t, "registered")
 		t.touch(p)
 	}
+}
+
+// miss tells the application that the peer is gone, once no data channel has shown in a while that only its node lost it.
+func (p *peer) miss(t *Table) {
+	if !p.absent || p.gone {
+		return
+	}
+	if p.missed == 0 {
+		p.missed = t.now
+		t.askChannels(p)
+	}
+	if p.mayAnswer() && t.now < p.missed+t.numbers.Answer {
+		return
+	}
+	p.gone = true
+	for _, c := range p.channels {
+		c.intoDoubt(t, "no-such-runtime")
+	}
+	t.act(&Presence{Peer: p.url, Reason: "no-such-runtime"})
+}
+
+// mayAnswer says whether a data channel may be alive.
+func (p *peer) mayAnswer() bool {
+	for _, c := range p.channels {
+		if c.state == good || c.state == doubt {
+			return true
+		}
+	}
+	return false
 }
 
 func (p *peer) chunkMoved(t *Table) { p.lastChunk, p.lively = t.now, true }
@@ -235,6 +270,7 @@ func (p *peer) prepare(t *Table) {
 	for _, c := range p.relays {
 		c.judge(t)
 	}
+	p.miss(t)
 	for _, s := range p.sessions {
 		s.chooseCarriers(t)
 	}
@@ -296,6 +332,9 @@ func (p *peer) wake(t *Table) uint64 {
 	}
 	if p.bothGood != 0 && p.decides(t) {
 		at = earlier(at, p.bothGood-1+t.numbers.Together)
+	}
+	if p.missed != 0 && !p.gone {
+		at = earlier(at, p.missed+t.numbers.Answer)
 	}
 	if at != 0 {
 		at = max(at, t.now)

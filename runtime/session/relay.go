@@ -169,7 +169,7 @@ func (t *Table) Notice(stub, handle, reason uint64) {
 		if reason == frame.NoticeNoRuntime {
 			c.away(t)
 		} else {
-			p.absent = false
+			p.present(t, "heard")
 			// A queue of frames is short: it is soon empty if its reader reads at all.
 			pause = min(t.numbers.FullPause<<min(c.full, 16), pause)
 		}

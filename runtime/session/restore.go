@@ -44,7 +44,7 @@ func (p *peer) restored() {
 	p.channels = nil
 	p.lastChunk, p.lively = 0, false
 	p.trial, p.bothGood = trial{}, 0
-	p.absent, p.why = false, "restored"
+	p.absent, p.missed, p.gone, p.why = false, 0, false, "restored"
 }
 
 func (s *Session) restored(t *Table) {

@@ -7,7 +7,7 @@ func (s *Session) receive(t *Table, c *carrier, h *frame.Header, number uint64, 
 	if s.over {
 		return
 	}
-	s.peer.present()
+	s.peer.present(t, "heard")
 	s.lastUse = t.now
 	src, dst, have := s.pinc, s.inc, s.inc
 	if h.Long {

@@ -73,11 +73,12 @@ func (r *relay) snapshot(c *snapshot.Codec) {
 func (t *Table) snapshotPeer(c *snapshot.Codec, p *peer) {
 	c.Uint64(&p.id)
 	c.Address(&p.url)
-	for _, v := range []*uint64{&p.lastChunk, &p.fails, &p.holdUntil, &p.bothGood, &p.wakeAt} {
+	for _, v := range []*uint64{&p.lastChunk, &p.fails, &p.holdUntil, &p.bothGood, &p.missed, &p.wakeAt} {
 		c.Uint64(v)
 	}
 	c.Bool(&p.lively)
 	c.Bool(&p.absent)
+	c.Bool(&p.gone)
 	c.String(&p.why)
 	snapshot.Slice(c, &p.relays, func(k **carrier) {
 		var stub uint64

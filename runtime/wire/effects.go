@@ -86,6 +86,9 @@ func (f *fields) effect(e engine.Effect) {
 	case *engine.Gap:
 		f.verb("gap")
 		gap(f, e)
+	case *engine.PresenceChanged:
+		f.verb("presence-changed")
+		presenceChanged(f, e)
 	case *engine.Explained:
 		f.verb("explained")
 		explained(f, e)
@@ -159,6 +162,8 @@ func newEffect(verb []byte) engine.Effect {
 		return new(engine.SessionReset)
 	case "gap":
 		return new(engine.Gap)
+	case "presence-changed":
+		return new(engine.PresenceChanged)
 	case "explained":
 		return new(engine.Explained)
 	case "session-stats":
@@ -339,6 +344,12 @@ func sessionReset(f *fields, e *engine.SessionReset) {
 func gap(f *fields, e *engine.Gap) {
 	f.address("peer", &e.Peer)
 	f.number("session", &e.Session)
+}
+
+func presenceChanged(f *fields, e *engine.PresenceChanged) {
+	f.address("peer", &e.Peer)
+	f.text("status", &e.Status)
+	f.text("reason", &e.Reason)
 }
 
 func explained(f *fields, e *engine.Explained) {

@@ -30,7 +30,7 @@ func allEffects() []engine.Effect {
 		&engine.NameHandle{}, &engine.Transmit{}, &engine.Forward{}, &engine.Hold{}, &engine.Drop{}, &engine.Deliver{},
 		&engine.Discard{}, &engine.Settle{}, &engine.GiveUpAnswer{}, &engine.Release{}, &engine.Signal{},
 		&engine.DialPeer{}, &engine.AnswerPeer{}, &engine.RestartPeer{}, &engine.SessionStats{}, &engine.Stats{}, &engine.Routed{}, &engine.PathChanged{}, &engine.SessionReset{},
-		&engine.Gap{}, &engine.Explained{}, &engine.Wake{},
+		&engine.Gap{}, &engine.PresenceChanged{}, &engine.Explained{}, &engine.Wake{},
 	}
 }
 

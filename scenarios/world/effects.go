@@ -87,7 +87,7 @@ func (b *body) do(e engine.Effect) {
 		delete(b.asked, e.Job)
 	case *engine.Wake:
 		b.timer(e.At)
-	case *engine.Routed, *engine.PathChanged, *engine.SessionStats, *engine.Stats:
+	case *engine.Routed, *engine.PathChanged, *engine.PresenceChanged, *engine.SessionStats, *engine.Stats:
 	default:
 		b.w.fail("known-words", "%s: unknown effect %T", b.name, e)
 	}
@@ -177,6 +177,6 @@ func (b *body) nameHandle(e *engine.NameHandle) {
 	}
 	if k := s.socket; k != nil {
 		handle, runtime := e.Handle, e.Runtime.String()
-		k.up.send(len(runtime)+4, func() { k.handles[handle] = runtime })
+		k.up.send(len(runtime)+4, func() { k.handles[handle], k.named[runtime] = runtime, handle })
 	}
 }

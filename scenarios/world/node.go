@@ -102,6 +102,12 @@ func (n *node) detach(s *socket) {
 		return
 	}
 	delete(n.attached, url)
+	for _, other := range n.sortedAttached() {
+		to := n.attached[other]
+		if handle := to.named[url]; handle != 0 && to.handles[handle] == url {
+			n.refuse(to, handle, frame.NoticeNoRuntime, nil)
+		}
+	}
 	n.w.after(awayLimit, func() {
 		if n.attached[url] != nil {
 			return
@@ -113,6 +119,15 @@ func (n *node) detach(s *socket) {
 			}
 		}
 	})
+}
+
+func (n *node) sortedAttached() []string {
+	var urls []string
+	for url := range n.attached {
+		urls = append(urls, url)
+	}
+	sort.Strings(urls)
+	return urls
 }
 
 func (n *node) sortedEntries() []string {

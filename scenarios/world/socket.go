@@ -13,6 +13,7 @@ type socket struct {
 	attached   bool // the node knows it
 	closed     bool // the body's end is closed
 	handles    map[uint64]string
+	named      map[string]uint64 // by runtime URL: its newest handle
 	sources    map[string]uint64
 	lastSource uint64
 }
@@ -46,7 +47,7 @@ func (b *body) open(s *stub, n *node) {
 		s.socket.die(false, true)
 	}
 	delay := uint64(b.chance.between(2, 60))
-	k := &socket{body: b, node: n, stub: s, life: b.life, token: s.token, handles: map[uint64]string{}, sources: map[string]uint64{}}
+	k := &socket{body: b, node: n, stub: s, life: b.life, token: s.token, handles: map[uint64]string{}, named: map[string]uint64{}, sources: map[string]uint64{}}
 	k.up = b.w.newPipe("up "+b.name+n.domain, delay, 5)
 	k.down = b.w.newPipe("down "+b.name+n.domain, delay, 5)
 	k.up.rate = b.rate

@@ -8,6 +8,11 @@ export interface RuntimeEvents {
   message: Message;
   /** Messages to and from a peer take another path now. */
   path: { readonly peer: string; readonly path: Path; readonly reason: string };
+  /**
+   * A peer that this runtime has a session with went (`disconnected`: its Message Node does not know it now, and it does not answer on a
+   * peer connection), or is back (`live`: something of it came, or it registered again).
+   */
+  presence: { readonly peer: string; readonly status: "live" | "disconnected"; readonly reason: string };
   /** The stream to a peer started over; so many messages are in doubt, and rejected with `maybe`. */
   reset: { readonly peer: string; readonly doubt: number; readonly reason: string };
   /** The stream of a peer started over: messages of it may be missing. */

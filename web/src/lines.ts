@@ -65,6 +65,7 @@ export type Effect =
   | { verb: "dial-peer" | "answer-peer"; stub: number; peer: string; attempt: number }
   | { verb: "restart-peer"; stub: number; generation: number }
   | { verb: "routed"; from: string; to: string; by: By; stub: number; peer: string; reason: string; steps: number[] }
+  | { verb: "presence-changed"; peer: string; status: Status; reason: string }
   | { verb: "path-changed"; peer: string; session: number; stub: number; path: Path; reason: string }
   | { verb: "session-reset"; peer: string; session: number; doubt: number; reason: string }
   | { verb: "gap"; peer: string; session: number }

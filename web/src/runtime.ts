@@ -362,6 +362,8 @@ export class Runtime implements AsyncIterable<Message> {
       case "path-changed":
         if (this.#paths.push({ at: Date.now(), effect }) > maxPaths) this.#paths.shift();
         return void after.push(() => this.#emitter.emit("path", { peer: effect.peer, path: effect.path, reason: effect.reason }));
+      case "presence-changed":
+        return void after.push(() => this.#emitter.emit("presence", { peer: effect.peer, status: effect.status as "live", reason: effect.reason }));
       case "session-reset":
         return void after.push(() => this.#emitter.emit("reset", { peer: effect.peer, doubt: effect.doubt, reason: effect.reason }));
       case "gap":
