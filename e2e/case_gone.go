@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 const (
 	goneFor   = 2 * time.Second // how long a page stays away
 	toldIn    = 5 * time.Second // so soon its peer is told that it went, and what that means for what it sent
+	nodeIn    = time.Second     // so soon it is told by the node that a program is gone whose processes are
 	backIn    = 3 * time.Second // so soon after its return messages are delivered again, each way
 	goneLimit = 2 * time.Minute // beyond the time of the messages: a browser starts again on a busy machine
 )
@@ -76,7 +78,7 @@ func (st *stage) goneAndBack(ctx context.Context, how way) error {
 	life, end := context.WithCancel(ctx)
 	defer end()
 	var gone, entered, back time.Duration
-	st.checks = append(st.checks, func(records []history.Record) error { return st.toldInTime(records, gone, entered, back, how.kept) })
+	st.checks = append(st.checks, func(records []history.Record) error { return st.toldInTime(records, gone, entered, back, how) })
 	return both(
 		func() error { return st.b.stream(ctx, toA) },
 		func() error {
@@ -145,22 +147,33 @@ func (st *stage) goneAndBack(ctx context.Context, how way) error {
 
 // toldInTime says so if b was told too late that a was gone, or either of what was lost with it, or if messages did not soon
 // flow again.
-func (st *stage) toldInTime(records []history.Record, gone, entered, back time.Duration, kept bool) (wrong error) {
+func (st *stage) toldInTime(records []history.Record, gone, entered, back time.Duration, how way) (wrong error) {
 	if back == 0 {
 		return nil // it never came so far
 	}
+	kept, within := how.kept, toldIn
+	if how.sudden {
+		within = nodeIn
+	}
 	at := func(r history.Record) time.Duration { return time.Duration(r.At) * time.Millisecond }
-	noticed := slices.IndexFunc(st.b.news.all(), func(e event) bool {
-		return (e.Name == eventPath || e.Name == eventPeer) && e.at.Sub(st.begun) > gone
-	})
-	if noticed < 0 {
-		wrong = errors.New("b was never told that a was gone")
-	} else {
-		took := st.b.news.all()[noticed].at.Sub(st.begun) - gone
-		st.seen["noticedMs"] = took.Milliseconds()
-		if took > toldIn {
-			wrong = fmt.Errorf("b was told after %v that a was gone: %v was wanted", took, toldIn)
+	told := func(what, name, text string, within time.Duration) {
+		i := slices.IndexFunc(st.b.news.all(), func(e event) bool {
+			return e.Name == name && strings.HasPrefix(e.Text, text) && e.at.Sub(st.begun) > gone
+		})
+		if i < 0 {
+			wrong = errors.Join(wrong, fmt.Errorf("b was never told that %s", what))
+			return
 		}
+		took := st.b.news.all()[i].at.Sub(st.begun) - gone
+		st.seen[name+"Ms"] = took.Milliseconds()
+		if took > within {
+			wrong = errors.Join(wrong, fmt.Errorf("b was told after %v that %s: %v was wanted", took, what, within))
+		}
+	}
+	told("the path to a is another one", eventPath, "", toldIn)
+	told("a is gone", eventPresence, "disconnected", within)
+	if last := st.b.news.of(eventPresence); len(last) > 0 && !strings.HasPrefix(last[len(last)-1].Text, "live") {
+		wrong = errors.Join(wrong, errors.New("b was never told that a is back"))
 	}
 	for _, s := range st.sides() {
 		i := slices.IndexFunc(records, func(r history.Record) bool {

@@ -38,6 +38,7 @@ const (
 	eventPath       = "path"       // the preferred path changed; the text says how
 	eventNode       = "node"       // the connection to a Message Node changed; the text is its status
 	eventPeer       = "peer"       // a peer connection changed; the text is its status
+	eventPresence   = "presence"   // the other end went or came back; the text says which and why
 )
 
 // news keeps what an end told, for whoever waits for it.

@@ -212,6 +212,12 @@ func (l *listener) watch() {
 			} else {
 				l.printf("%s  the path to %s is now: %s (%s)\n", time.Now().Format("15:04:05"), e.Peer, e.Path, e.Reason)
 			}
+		case host.PresenceChanged:
+			if l.json {
+				l.line(map[string]any{"event": "presence", "peer": e.Peer, "status": e.Status, "reason": e.Reason})
+			} else {
+				l.printf("%s  %s is %s (%s)\n", time.Now().Format("15:04:05"), e.Peer, e.Status, e.Reason)
+			}
 		case host.Gap:
 			l.problem("%s started over: messages of it may be missing", e.Peer)
 		case host.Reset:

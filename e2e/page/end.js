@@ -112,6 +112,7 @@ window.end = {
     }
     me.on('message', delivered)
     me.on('path', ({ path, reason }) => tell(JSON.stringify({ name: 'path', text: `${path}: ${reason}` })))
+    me.on('presence', ({ status, reason }) => tell(JSON.stringify({ name: 'presence', text: `${status}: ${reason}` })))
     me.on('status', ({ kind, status }) => tell(JSON.stringify({ name: kind, text: status })))
     me.on('reset', ({ peer }) => log({ kind: 'reset', peer }))
     me.on('gap', ({ peer }) => log({ kind: 'gap', peer }))

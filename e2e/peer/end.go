@@ -270,6 +270,8 @@ func (e *end) happened(what host.Event) {
 		e.tell(event{Name: "path", Text: fmt.Sprintf("%s: %s", what.Path, what.Reason)})
 	case host.NodeChanged:
 		e.tell(event{Name: "node", Text: what.Status})
+	case host.PresenceChanged:
+		e.tell(event{Name: "presence", Text: fmt.Sprintf("%s: %s", what.Status, what.Reason)})
 	case host.PeerChanged:
 		if what.Status == "created" {
 			e.tell(event{Name: "connection"})

@@ -18,6 +18,7 @@ export async function open({ role, room, port, peer, direct, keep }, { receive, 
     if (path === 'direct') isDirect()
     event(`${(path === 'direct') === direct ? 'up' : 'down'} path ${path} ${reason}`)
   })
+  me.on('presence', ({ status, reason }) => event(`${status === 'live' ? 'up' : 'down'} presence ${status} ${reason}`))
   me.on('status', ({ kind, status, reason }) => event(`${status === 'live' ? 'up' : 'down'} ${kind} ${status} ${reason}`))
   me.on('reset', ({ doubt, reason }) => event(`down reset ${doubt} ${reason}`))
 
