@@ -144,3 +144,29 @@ test("known faults 28, 30: a channel that is closed or throws under an ICE conne
   assert.deepEqual(await a.evaluate(() => made.slice(0, -1).map((connection) => connection.connectionState)), ["closed", "closed"]);
   await Promise.all([a, b].map((page) => page.context().close()));
 });
+
+for (const direct of [false, true]) {
+  test(`who sends nothing is told that a page is gone, ${direct ? "on a data channel" : "by the node"}, and that it is back`, async () => {
+    const [a, b] = await Promise.all([runtime({ direct }), runtime({ direct })]);
+    await a.evaluate(() => {
+      globalThis.presence = [];
+      me.on("presence", ({ peer, status, reason }) => presence.push([peer, status, reason]));
+    });
+    await stream(a, b.address);
+    await b.waitForFunction((path) => got.some((message) => message[1] === path), direct ? "direct" : "relay");
+    await settle(a, b);
+    assert.deepEqual(await a.evaluate(() => presence), []);
+    const url = await b.evaluate(() => me.url);
+    await b.goto("about:blank");
+    await a.waitForFunction(() => presence.length > 0);
+    await b.goto(here.server.url);
+    await b.evaluate(async ([node, to]) => {
+      const { connect } = await import("/hyroute.js");
+      globalThis.me = await connect(node);
+      await me.send(to, 0);
+    }, [here.node.url, a.address]);
+    await a.waitForFunction(() => presence.length > 1);
+    assert.deepEqual(await a.evaluate(() => presence), [[url, "disconnected", "no-such-runtime"], [url, "live", "heard"]]);
+    await Promise.all([a, b].map((page) => page.context().close()));
+  });
+}
