@@ -17,8 +17,10 @@ func TestPresence(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		alice.Listen(func(*Message) {})
 		o.Name, o.Key = "bob", key
 		bob := n.connect(t, o)
+		bob.Listen(func(*Message) {})
 		events := make(chan PresenceChanged, 10)
 		go func() {
 			for e := range alice.Events(ctx) {

@@ -28,6 +28,7 @@ await build({ ...common, entryPoints: ["src/keystore.ts"], outfile: "dist/keysto
 await build({ ...common, entryPoints: ["src/peer.ts"], outfile: "dist/peer.js" });
 await build({ ...common, entryPoints: ["src/stats.ts"], outfile: "dist/stats.js" });
 await build({ ...common, entryPoints: ["src/last-act.ts"], outfile: "dist/last-act.js" });
+await build({ ...common, entryPoints: ["src/stay.ts"], outfile: "dist/stay.js", format: "iife" });
 await build({ ...common, entryPoints: ["src/trace.ts"], outfile: "dist/trace.js" });
 await build({ ...common, entryPoints: ["page/page.ts"], outfile: "dist/page.js", plugins: [apart([[/\/src\/index\.ts$/, "./hyroute.js"]])] });
 await build({ ...common, format: undefined, entryPoints: ["page/page.css"], outfile: "dist/page.css" });

@@ -76,6 +76,7 @@ export class LastAct {
   readonly #database: IDBDatabase;
   readonly #release: () => void;
   readonly #tools: Tools;
+  readonly #stay = stay();
   #runtime = "";
   #raw: Bytes | undefined; // what is to be stored while nothing was stepped since: before the first step, and at rest
   #rawWall = 0;
@@ -195,6 +196,7 @@ export class LastAct {
     globalThis.document?.removeEventListener("freeze", this.#hide);
     globalThis.document?.removeEventListener("resume", this.#wake);
     this.#end = undefined;
+    this.#stay?.port.close();
     this.#database.close();
     this.#release();
   }
@@ -241,6 +243,18 @@ export class LastAct {
     const length = new Uint8Array(4);
     new DataView(length.buffer).setUint32(0, text.length);
     return concat([length, text, snapshot, ...[...posted.values()].map((p) => p.content?.subarray(p.at, p.at + p.size) ?? new Uint8Array())]);
+  }
+}
+
+// When Firefox closes the last page of a process it ends the process's scripts at once, in the middle of `pagehide` too. A process with a
+// shared worker lives until that one is gone, and it goes after the page.
+function stay(): SharedWorker | undefined {
+  if (!/ Gecko\//.test(navigator.userAgent) || !globalThis.SharedWorker) return undefined;
+  const url = new URL("stay.js", import.meta.url);
+  try {
+    return new SharedWorker(url.origin === location.origin ? url : URL.createObjectURL(new Blob([], { type: "text/javascript" })), "hyroute stay");
+  } catch {
+    return undefined; // the last act is tried all the same
   }
 }
 

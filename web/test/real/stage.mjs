@@ -14,6 +14,7 @@ export function files(changes = {}) {
     "/": { type: "text/html", body: "<!doctype html><title>test</title>", headers: { "content-security-policy": policy } },
     "/hyroute.js": { type: "text/javascript", body: dist("hyroute.js") },
     "/last-act.js": { type: "text/javascript", body: dist("last-act.js") },
+    "/stay.js": { type: "text/javascript", body: dist("stay.js") },
     "/stats.js": { type: "text/javascript", body: dist("stats.js") },
     "/peer.js": { type: "text/javascript", body: dist("peer.js") },
     "/keystore.js": { type: "text/javascript", body: dist("keystore.js") },
