@@ -5,12 +5,11 @@ import { HyrouteError, rejection } from "./errors.ts";
 import { maxJson, type Json } from "./json.ts";
 import type { Event, Path } from "./lines.ts";
 import type { Former } from "./last-act.ts";
+import { Memory } from "./memory.ts";
 import type { Message } from "./message.ts";
 
 const maxEarly = 4096;
 const answerTime = 15_000;
-// Small contents share memory, which saves making some for each, and copying them into a frame one by one.
-const shared = 32 * 1024;
 
 /** What became of a message. */
 export interface Sent {
@@ -64,8 +63,7 @@ export class Outbox {
   readonly #push: (event: Event) => void;
   readonly #posted: Map<number, Posted>;
   readonly #requests = new Map<number, number>(); // by id: msg
-  #shared: Bytes = new Uint8Array(0);
-  #used = 0;
+  readonly #memory = new Memory();
   #next = 1;
   #nextId = 1;
   #running = false;
@@ -158,7 +156,7 @@ export class Outbox {
   release(msg: number): void {
     const posted = this.#posted.get(msg);
     if (!posted) return;
-    posted.content = undefined;
+    this.#drop(posted);
     this.#sweep(msg, posted);
   }
 
@@ -198,7 +196,7 @@ export class Outbox {
   leftOut(msg: number, cause: Error): void {
     const posted = this.#posted.get(msg);
     if (!posted) return;
-    posted.content = undefined;
+    this.#drop(posted);
     this.#reject(msg, posted, new HyrouteError("module", `message to ${posted.to}: ${cause.message}`, { cause }));
   }
 
@@ -206,7 +204,7 @@ export class Outbox {
   end(error: HyrouteError): void {
     this.#over ??= error;
     for (const [msg, posted] of this.#posted) {
-      posted.content = undefined;
+      this.#drop(posted);
       this.#reject(msg, posted, new HyrouteError(error.code, error.message, { cause: error, maybe: posted.path !== undefined }));
     }
     this.#posted.clear();
@@ -227,7 +225,7 @@ export class Outbox {
       const [head, body] = encodeContent(content);
       const msg = this.#next++;
       const size = head.length + body.length;
-      const [memory, at] = this.#memory(size);
+      const [memory, at] = this.#memory.take(size);
       memory.set(head, at);
       memory.set(body, at + head.length);
       const id = answer === undefined ? undefined : content.id!;
@@ -250,15 +248,9 @@ export class Outbox {
     return () => signal.removeEventListener("abort", abort);
   }
 
-  // Memory for a content, and where it begins.
-  #memory(size: number): [Bytes, number] {
-    if (size > shared / 4) return [new Uint8Array(size), 0];
-    if (this.#used + size > this.#shared.length) {
-      this.#shared = new Uint8Array(shared);
-      this.#used = 0;
-    }
-    this.#used += size;
-    return [this.#shared, this.#used - size];
+  #drop(posted: Posted): void {
+    if (posted.content) this.#memory.release(posted.content);
+    posted.content = undefined;
   }
 
   #outcome(msg: number, posted: Posted, outcome: Sent["outcome"]): void {
