@@ -165,7 +165,7 @@ export class Outbox {
     for (let msg = first; msg < first + count; msg++) {
       const posted = this.#posted.get(msg);
       if (!posted) continue;
-      posted.content = undefined;
+      this.#drop(posted);
       this.#outcome(msg, posted, "delivered");
       this.#sweep(msg, posted);
     }
