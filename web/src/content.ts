@@ -59,13 +59,12 @@ export function decodeContent(bytes: Bytes, more: Bytes[] = []): Content | undef
     if (!code) return undefined;
     [content.code, at] = code;
   }
-  const start = bytes.subarray(at);
-  const body = more.length > 0 ? concat([start, ...more]) : start;
+  const joined = more.length > 0 ? concat([bytes.subarray(at), ...more]) : undefined;
   if ((flags & 3) === formBytes) {
-    content.value = body === start ? body.slice() : body;
+    content.value = joined ?? bytes.slice(at);
     return content;
   }
-  const text = fromUtf8(body);
+  const text = fromUtf8(joined ?? bytes.subarray(at));
   if (text === undefined) return undefined;
   content.value = text;
   if ((flags & 3) === formJson) {

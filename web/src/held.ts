@@ -29,8 +29,10 @@ export class Held {
     const runs = this.#sessions.get(session);
     if (!runs) return;
     const oldest = runs[0]!;
-    if (oldest.first === first && last < oldest.last) {
-      oldest.first = last + 1;
+    if (oldest.first === first && last <= oldest.last) {
+      if (last < oldest.last) oldest.first = last + 1;
+      else if (runs.length > 1) runs.shift();
+      else this.#sessions.delete(session);
       return;
     }
     const kept = runs.flatMap((run) => {

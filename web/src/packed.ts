@@ -20,12 +20,12 @@ export class Batch {
   bytes: Bytes;
   length = lead;
   /** Where each record ends, and the event it is of; none for one that only says what a handle means. */
-  readonly ends: number[] = [];
-  readonly events: (Event | undefined)[] = [];
+  ends: number[] = [];
+  events: (Event | undefined)[] = [];
   /** Nothing more is to come into it. */
   closed = false;
   /** The records in it that say what handles mean. */
-  readonly defined: Bytes[] = [];
+  defined: Bytes[] = [];
   // The payloads of the frames in it, by their numbers from the first on.
   #payloads: Bytes[] = [];
   #first = 0;
@@ -37,7 +37,10 @@ export class Batch {
   /** Empties it. */
   clear(): void {
     this.length = lead;
-    this.ends.length = this.events.length = this.defined.length = this.#payloads.length = 0;
+    this.ends = [];
+    this.events = [];
+    if (this.defined.length > 0) this.defined = [];
+    if (this.#payloads.length > 0) this.#payloads = [];
   }
 
   /** The payload of a frame in it. */
@@ -137,7 +140,7 @@ export class Packer {
   readonly #most: number;
   readonly #handles = new Map([["", 0]]);
   readonly #batches: Batch[] = [];
-  #spare: Batch | undefined;
+  readonly #spare: Batch[] = [];
 
   /** `most` records go into one batch. */
   constructor(most: number) {
@@ -155,9 +158,10 @@ export class Packer {
 
   /** A batch whose step is over: it is dear to make. */
   reuse(batch: Batch): void {
-    if (batch.closed) return;
+    // While one is stepped, another is filled.
+    if (batch.closed || this.#spare.length > 1) return;
     batch.clear();
-    this.#spare = batch;
+    this.#spare.push(batch);
   }
 
   /** Puts batches back to the front. */
@@ -174,10 +178,7 @@ export class Packer {
 
   add(event: Event, payload?: Bytes): void {
     let batch = this.#batches.at(-1);
-    if (!batch || batch.closed || batch.ends.length >= this.#most) {
-      this.#batches.push((batch = this.#spare ?? new Batch()));
-      this.#spare = undefined;
-    }
+    if (!batch || batch.closed || batch.ends.length >= this.#most) this.#batches.push((batch = this.#spare.pop() ?? new Batch()));
     if (event.verb === "delivery-taken") return batch.taken(event);
     if (!this.#pack(batch, event)) {
       const line = utf8(encodeEvent(event));
