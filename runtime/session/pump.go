@@ -76,14 +76,15 @@ func (s *Session) sendRun(t *Table, c *carrier) bool {
 			break
 		}
 		k := &s.chunks.list()[n-s.base-1]
-		d := k.describe()
-		size := d.Size() + k.length
-		if (size > room || d.Size() > headRoom) && len(h.Chunks) > 0 {
+		h.Chunks = append(h.Chunks, k.describe())
+		last := len(h.Chunks) - 1
+		size := h.Chunks[last].Size()
+		if (size+k.length > room || size > headRoom) && last > 0 {
+			h.Chunks = h.Chunks[:last]
 			break
 		}
-		room -= size
-		headRoom -= d.Size()
-		h.Chunks = append(h.Chunks, d)
+		room -= size + k.length
+		headRoom -= size
 		if k.length > 0 {
 			t.lent.parts = append(t.lent.parts, Part{k.message.Msg, k.offset, k.length})
 		}
