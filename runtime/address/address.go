@@ -216,6 +216,8 @@ func (a Address) IsRuntime() bool {
 }
 
 // Within says whether a is the entity or runtime b, or lies below it.
+//
+//go:noinline
 func (a Address) Within(b Address) bool { return !a.IsZero() && a.Entity() == b }
 
 // ID is the first path segment.

@@ -149,6 +149,7 @@ func (t *Table) AskChannels(url address.Address) {
 	}
 }
 
+//go:noinline
 func (t *Table) askChannels(p *peer) {
 	for _, c := range p.channels {
 		c.asked, c.nextPing = true, 0
@@ -156,6 +157,7 @@ func (t *Table) askChannels(p *peer) {
 	}
 }
 
+//go:noinline
 func (c *carrier) intoDoubt(t *Table, why string) {
 	if c.state != good {
 		return

@@ -17,6 +17,7 @@ type relay struct {
 	in      []address.Address // by handle
 }
 
+//go:noinline
 func (t *Table) relay(stub uint64) *relay {
 	r := t.findRelay(stub)
 	if r == nil {

@@ -108,9 +108,13 @@ func (s *Session) settled() bool {
 
 // rests says whether what the peer has not seen is of no use now: all of it expired, and the node says that there is no such
 // runtime. It goes on with the next message, or when something is heard of the peer.
+//
+//go:noinline
 func (s *Session) rests() bool { return s.peer.absent && s.settled() }
 
 // unseen says whether something is numbered that the peer has not seen and that has to be sent until it has.
+//
+//go:noinline
 func (s *Session) unseen() bool { return s.seen+1 < s.next && !s.rests() }
 
 // long says whether the next frame has to say everything (session.md 3.2).
@@ -142,6 +146,8 @@ func (s *Session) forgetCursor(c *carrier) {
 }
 
 // rewind makes the carrier carry again all that was not seen.
+//
+//go:noinline
 func (s *Session) rewind(c *carrier) { s.cursor(c).at = s.seen }
 
 // chooseCarriers computes which carriers are in use: none if the session is over. One that comes into use starts at what was seen.
@@ -214,6 +220,8 @@ func (s *Session) checkRTO(t *Table) {
 }
 
 // rtoLength is how long to wait for something more to be seen.
+//
+//go:noinline
 func (s *Session) rtoLength(t *Table) uint64 {
 	length := max(s.rto, t.numbers.MinRTO)
 	if c := s.use[0]; c != nil && c.measured {

@@ -36,6 +36,8 @@ func (c *Codec) Err() error {
 }
 
 // Fail makes the codec give err.
+//
+//go:noinline
 func (c *Codec) Fail(err error) {
 	if c.err == nil {
 		c.err = err
