@@ -20,8 +20,9 @@ type Unpacker struct {
 	// What is read, and how far. To cut it would be to write a pointer with each value, which is dear while the collector is at work.
 	in  []byte
 	at  int
-	why string // what is wrong; nothing is read any more once it is set
-	bad error  // of a line
+	v   [5]uint64 // read last
+	why string    // what is wrong; nothing is read any more once it is set
+	bad error     // of a line
 
 	events  []engine.Event
 	effects []engine.Effect
@@ -64,12 +65,14 @@ func (u *Unpacker) Frame(b []byte) (now engine.Instant, events []engine.Event, e
 		u.before, u.named, u.anew = u.named, u.before[:0], true
 	}
 	now = engine.Instant(u.number())
-	for u.why == "" && u.bad == nil && u.at < len(u.in) {
+	for u.at < len(u.in) && u.bad == nil {
 		u.line++
-		u.event()
+		kind := u.in[u.at]
+		u.at++
+		u.event(kind)
 	}
-	if err := u.end(); err != nil {
-		return 0, nil, err
+	if u.why != "" || u.bad != nil {
+		return 0, nil, u.end()
 	}
 	return now, u.events, nil
 }
@@ -139,28 +142,46 @@ func (u *Unpacker) byte() byte {
 	return u.in[u.at-1]
 }
 
-// number reads a number up to MaxNumber. It stands in many places: inlined, it is most of the codec.
+// numbers reads n numbers up to MaxNumber, good until the next are read. From the first that can not be read all are 0.
 //
 //go:noinline
-func (u *Unpacker) number() uint64 {
-	v := uint64(0)
-	for i, c := range u.in[u.at:] {
-		v |= uint64(c&0x7f) << (7 * i)
-		if v > MaxNumber || i > 7 {
-			break
+func (u *Unpacker) numbers(n int) *[5]uint64 {
+	at := u.at
+	for i := range n {
+		v, shift := uint64(0), 0
+		for {
+			if at == len(u.in) || shift > 7*7 {
+				clear(u.v[i:])
+				u.fail("a number is cut off or too large")
+				return &u.v
+			}
+			c := u.in[at]
+			at++
+			v |= uint64(c&0x7f) << shift
+			if c < 0x80 {
+				break
+			}
+			shift += 7
 		}
-		if c < 0x80 {
-			u.at += i + 1
-			return v
+		if v > MaxNumber {
+			clear(u.v[i:])
+			u.fail("a number is cut off or too large")
+			return &u.v
 		}
+		u.v[i] = v
 	}
-	u.fail("a number is cut off or too large")
-	return 0
+	u.at = at
+	return &u.v
 }
 
 //go:noinline
-func (u *Unpacker) count() int {
-	n := u.number()
+func (u *Unpacker) number() uint64 { return u.numbers(1)[0] }
+
+//go:noinline
+func (u *Unpacker) count() int { return u.size(u.number()) }
+
+// size is n as an int.
+func (u *Unpacker) size(n uint64) int {
 	if n > maxInt {
 		u.fail("a number is too large")
 		return 0
@@ -169,33 +190,34 @@ func (u *Unpacker) count() int {
 }
 
 // run is how many numbers a record stands for that begin with first.
-func (u *Unpacker) run(first uint64) int {
-	n := u.count()
-	if n < 1 || n > maxRun || first+uint64(n) > MaxNumber {
+func (u *Unpacker) run(first, n uint64) int {
+	if n < 1 || n > maxRun || first+n > MaxNumber {
 		u.fail("so many can not be")
 		return 0
 	}
-	return n
+	return int(n)
 }
 
-func (u *Unpacker) take(n int) []byte {
-	if n > len(u.in)-u.at {
+// take gives the next n bytes.
+func (u *Unpacker) take(n uint64) []byte {
+	if n > uint64(len(u.in)-u.at) {
 		u.fail("it ends too early")
 		return nil
 	}
-	b := u.in[u.at : u.at+n : u.at+n]
-	u.at += n
 	if n == 0 {
 		return nil
 	}
+	end := u.at + int(n)
+	b := u.in[u.at:end:end]
+	u.at = end
 	return b
 }
 
 //go:noinline
-func (u *Unpacker) bytes() []byte { return u.take(u.count()) }
+func (u *Unpacker) bytes() []byte { return u.take(u.number()) }
 
-func (u *Unpacker) address() address.Address {
-	h := u.number()
+// address is what the handle h means.
+func (u *Unpacker) address(h uint64) address.Address {
 	if h == 0 {
 		return address.Address{}
 	}
@@ -232,8 +254,8 @@ func (u *Unpacker) define() {
 	u.named[h] = a
 }
 
-func (u *Unpacker) event() {
-	switch u.byte() {
+func (u *Unpacker) event(kind byte) {
+	switch kind {
 	case recordLine:
 		e, err := u.decoder.event(u.bytes(), u.line)
 		if u.bad = err; err == nil {
@@ -248,11 +270,13 @@ func (u *Unpacker) event() {
 		if e == nil {
 			e = u.received.Add(new(engine.FrameReceived))
 		}
-		e.Stub, e.Handle, e.Frame, e.Size, e.Head = u.number(), u.number(), u.number(), u.count(), u.bytes()
+		v := u.numbers(5)
+		e.Stub, e.Handle, e.Frame, e.Size, e.Head = v[0], v[1], v[2], u.size(v[3]), u.take(v[4])
 		u.events = append(u.events, e)
 	case recordTaken:
-		first := u.number()
-		for i := range u.run(first) {
+		v := u.numbers(2)
+		first := v[0]
+		for i := range u.run(first, v[1]) {
 			e := u.taken.Lend()
 			if e == nil {
 				e = u.taken.Add(new(engine.DeliveryTaken))
@@ -278,7 +302,8 @@ func (u *Unpacker) messagePosted() {
 	if e == nil {
 		e = u.posted.Add(new(engine.MessagePosted))
 	}
-	e.Msg, e.From, e.To, e.Size = u.number(), u.address(), u.address(), u.count()
+	v := u.numbers(4)
+	e.Msg, e.From, e.To, e.Size = v[0], u.address(v[1]), u.address(v[2]), u.size(v[3])
 	e.Wish, e.Plain, e.Deadline, e.Answer, e.Lane = engine.WishDefault, false, 0, 0, ""
 	given := u.byte()
 	if given > options {
@@ -317,7 +342,7 @@ func (u *Unpacker) effect() {
 		u.frame()
 	case recordHold:
 		session, number, frame, offset := u.number(), u.number(), u.number(), u.count()
-		for i := range u.run(number) {
+		for i := range u.run(number, u.number()) {
 			e := u.hold.Lend()
 			if e == nil {
 				e = u.hold.Add(new(engine.Hold))
@@ -336,10 +361,10 @@ func (u *Unpacker) effect() {
 	case recordDelivers:
 		e := engine.Deliver{Delivery: u.number(), Session: u.number(), First: u.number()}
 		e.Last = e.First
-		u.delivers(e, u.run(max(e.Delivery, e.First)))
+		u.delivers(e, u.run(max(e.Delivery, e.First), u.number()))
 	case recordDelivered:
 		msg := u.number()
-		for i := range u.run(msg) {
+		for i := range u.run(msg, u.number()) {
 			e := u.settle.Lend()
 			if e == nil {
 				e = u.settle.Add(new(engine.Settle))
@@ -391,7 +416,7 @@ func (u *Unpacker) frame() {
 
 func (u *Unpacker) delivers(e engine.Deliver, n int) {
 	path := u.number()
-	e.From, e.To = u.address(), u.address()
+	e.From, e.To = u.address(u.number()), u.address(u.number())
 	if path >= uint64(len(paths)) {
 		u.fail("no such path")
 		return
