@@ -160,7 +160,9 @@ func (l *loop) sink(number uint64) func(stubs.Event) {
 	return func(event stubs.Event) {
 		switch e := event.(type) {
 		case stubs.Frame:
-			inbox.putWeighed(stubInput{number, e}, len(e.Head)+len(e.Payload)+64)
+			if inbox.putWeighed(stubInput{number, e}, len(e.Head)+len(e.Payload)+64) {
+				l.runHere()
+			}
 		case stubs.Received:
 			if l.p2p.IsSignal(e.Envelope) {
 				// Verifying takes longer than all else, and needs nothing that the loop owns.
@@ -168,7 +170,9 @@ func (l *loop) sink(number uint64) func(stubs.Event) {
 				inbox.put(signalInput{in, err})
 				return
 			}
-			inbox.putWeighed(stubInput{number, e}, len(e.Envelope.Body)+256)
+			if inbox.putWeighed(stubInput{number, e}, len(e.Envelope.Body)+256) {
+				l.runHere()
+			}
 		default:
 			inbox.put(stubInput{number, e})
 		}

@@ -2,6 +2,7 @@ package host
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/hyroute/hyroute/runtime/engine"
 )
@@ -68,14 +69,36 @@ func (l *loop) record(effect engine.Effect) {
 	}
 }
 
-// wakeAt sets the one timer. Instants that are past fire at once.
+// alarm is the machine's one timer. It is set anew only to ring earlier: one that rings too early is set again then.
+type alarm struct {
+	timer *time.Timer
+	due   engine.Instant // 0: never
+	set   engine.Instant // when it rings; 0: it is not set
+}
+
+// wakeAt sets the timer. Instants that are past fire at once.
 func (l *loop) wakeAt(at engine.Instant) {
-	if at == 0 {
-		l.timer.Stop()
-		return
+	l.alarm.due = at
+	if at != 0 && (l.alarm.set == 0 || at < l.alarm.set) {
+		l.alarm.set = at
+		due := l.start.Add(milli(at - 1))
+		l.alarm.timer.Reset(max(due.Sub(l.runtime.options.Clock()), 0))
 	}
-	due := l.start.Add(milli(at - 1))
-	l.timer.Reset(max(due.Sub(l.runtime.options.Clock()), 0))
+}
+
+// rang is the alarm.
+type rang struct{}
+
+func (rang) apply(l *loop) {
+	l.alarm.set = 0
+	switch due := l.alarm.due; {
+	case due == 0:
+	case due > l.now():
+		l.wakeAt(due)
+	default:
+		l.alarm.due = 0
+		l.tell(&engine.TimePassed{})
+	}
 }
 
 // forward sends a posted message as plain JSON.

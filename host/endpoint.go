@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"iter"
+	"runtime"
 	"sync"
 
 	"github.com/hyroute/hyroute/runtime/address"
@@ -197,6 +198,11 @@ func (e *Endpoint) next(ctx context.Context) (delivery, error) {
 		if d, ok := e.pop(); ok {
 			return d, nil
 		}
+		// What was taken is told together with what those post whom the listener woke.
+		runtime.Gosched()
+		if e.runtime.inbox.claim() {
+			e.runtime.loop.runHere()
+		}
 		select {
 		case <-e.ready:
 		case <-e.closed:
@@ -212,7 +218,7 @@ func (e *Endpoint) take(m *Message) {
 		return
 	}
 	if e.runtime.options.Store == "" {
-		e.runtime.inbox.put(takenInput{m.delivery, nil})
+		e.runtime.inbox.putLate(takenInput{m.delivery, nil})
 		return
 	}
 	stored := make(chan struct{})

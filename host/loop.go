@@ -17,17 +17,19 @@ import (
 // patience is how long Close waits for what is on its way.
 const patience = time.Second
 
-// loop owns the machine: one goroutine feeds it, and does what it answers. It never waits for anything but its inbox and its
-// one timer.
+// loop feeds the machine, and does what it answers. One goroutine at a time owns it, as the inbox says. It never waits for anything but
+// its inbox.
 type loop struct {
 	runtime *Runtime
 	machine machine.Machine
 	keeper  *keeper   // nil: without a store
 	start   time.Time // when the machine's clock stood at 1
-	timer   *time.Timer
+	alarm   alarm
 	trace   *trace
 
+	batch  []input        // of a turn
 	events []engine.Event // for the next step
+	told   []engine.Event // of the last one, whose memory is used again
 	frames frames
 	outbox *outbox
 	held   held
@@ -49,6 +51,7 @@ type loop struct {
 
 	pieces  [][]byte // of the frame that is being sent
 	closing *time.Timer
+	late    bool // it has waited long enough
 	over    bool
 }
 
@@ -62,54 +65,62 @@ func (l *loop) now() engine.Instant {
 	return 1 + engine.Instant(max(l.runtime.options.Clock().Sub(l.start), 0)/time.Millisecond)
 }
 
-// run is the loop. effects are those of the machine's start.
+// run is the loop's goroutine. effects are those of the machine's start.
 func (l *loop) run(effects []engine.Effect) {
 	for _, e := range effects {
 		l.do(e)
 	}
-	for len(l.events) > 0 && !l.over {
-		l.step()
-	}
-	var batch []input
-	for !l.over {
-		batch = l.wait(batch[:0])
-		for _, in := range batch {
-			in.apply(l)
-		}
-		clear(batch)
-		// What the effects of a step say to the machine is told in a step of its own.
-		for len(l.events) > 0 && !l.over {
-			l.step()
-		}
-		if l.closing != nil && l.outbox.waiting == 0 && !l.over {
-			l.leave()
+	l.steps()
+	for inbox := l.runtime.inbox; !l.over; {
+		l.turn()
+		if !l.over && inbox.release() {
+			<-inbox.wake
 		}
 	}
 }
 
-// wait gives what the loop is told next.
-func (l *loop) wait(batch []input) []input {
-	var closing <-chan time.Time
-	if l.closing != nil {
-		closing = l.closing.C
+// runHere runs the loop in the goroutine that just became its owner, for as long as can be spared.
+func (l *loop) runHere() {
+	for range 2 {
+		l.turn()
+		if l.over {
+			break
+		}
+		if l.runtime.inbox.release() {
+			return
+		}
 	}
-	select {
-	case <-l.runtime.inbox.wake:
-		return l.runtime.inbox.take(batch)
-	case <-l.timer.C:
-		l.tell(&engine.TimePassed{})
-	case <-closing:
+	l.runtime.inbox.pass()
+}
+
+// turn takes what waits, and tells the machine.
+func (l *loop) turn() {
+	l.batch = l.runtime.inbox.take(l.batch[:0])
+	for _, in := range l.batch {
+		in.apply(l)
+	}
+	clear(l.batch)
+	l.steps()
+	if !l.over && l.closing != nil && (l.late || l.outbox.waiting == 0) {
 		l.leave()
 	}
-	return batch
+}
+
+// steps tells the machine all that there is. What the effects of a step say to the machine is told in a step of its own.
+func (l *loop) steps() {
+	for len(l.events) > 0 && !l.over {
+		l.step()
+	}
 }
 
 // step tells the machine what happened, and does what it answers.
 func (l *loop) step() {
 	events := l.events
-	l.events = nil
+	l.events = l.told[:0]
 	l.feed(events)
 	l.frames.clear()
+	clear(events)
+	l.told = events
 }
 
 func (l *loop) feed(events []engine.Event) {
@@ -174,9 +185,14 @@ type closeInput struct{}
 
 func (closeInput) apply(l *loop) {
 	if l.closing == nil {
-		l.closing = time.NewTimer(patience)
+		l.closing = time.AfterFunc(patience, func() { l.runtime.inbox.put(lateInput{}) })
 	}
 }
+
+// lateInput is the end of the patience of Close.
+type lateInput struct{}
+
+func (lateInput) apply(l *loop) { l.late = true }
 
 // leave tells the machine that this runtime goes away, and ends the loop. With a store the runtime does not go away: it sleeps until its next life.
 func (l *loop) leave() {
@@ -193,7 +209,7 @@ func (l *loop) leave() {
 
 // shut frees everything, and returns when nothing is left.
 func (l *loop) shut() {
-	l.timer.Stop()
+	l.alarm.timer.Stop()
 	if l.closing != nil {
 		l.closing.Stop()
 	}

@@ -138,11 +138,14 @@ func (r *Runtime) begin(socket *stubs.Socket, kept *keeper, before *former) erro
 	}
 	peers.SetICEServers(r.options.ICEServers)
 	r.loop = &loop{
-		runtime: r, keeper: kept, timer: time.NewTimer(0), outbox: newOutbox(r), held: held{},
+		runtime: r, keeper: kept, outbox: newOutbox(r), held: held{},
 		endpoints: map[address.Address]*Endpoint{}, plain: map[uint64]plainIn{}, claims: map[uint64]*Endpoint{},
 		explanations: map[uint64]chan Explanation{}, counts: map[uint64]*counting{}, nodes: map[uint64]*nodeStub{}, peers: map[uint64]*peerStub{}, p2p: peers, first: socket,
 	}
-	r.loop.timer.Stop()
+	r.loop.alarm.timer = time.AfterFunc(time.Hour, func() { r.inbox.put(rang{}) })
+	r.loop.alarm.timer.Stop()
+	// Those who wait for something else should not wait for a disk, nor hold a lock that a trace needs.
+	r.inbox.alone = kept != nil || r.options.Trace != nil
 	effects, err := r.loop.awake(before)
 	if err != nil {
 		return err

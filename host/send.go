@@ -186,8 +186,15 @@ func (r *Runtime) post(d Draft, kind func(*message.Content, *posted)) *Sent {
 	if r.options.Store != "" {
 		p.sent.stored = make(chan struct{})
 	}
-	if r.closing.Load() || !r.inbox.put(postInput{p}) {
+	if r.closing.Load() {
 		return failed(&Error{Code: Closed, To: d.To})
+	}
+	own, ok := r.inbox.putLone(postInput{p})
+	if !ok {
+		return failed(&Error{Code: Closed, To: d.To})
+	}
+	if own {
+		r.loop.runHere()
 	}
 	return p.sent
 }
