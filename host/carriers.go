@@ -160,7 +160,8 @@ func (l *loop) sink(number uint64) func(stubs.Event) {
 	return func(event stubs.Event) {
 		switch e := event.(type) {
 		case stubs.Frame:
-			if inbox.putWeighed(stubInput{number, e}, len(e.Head)+len(e.Payload)+64) {
+			in := &frameInput{event: engine.FrameReceived{Stub: number, Handle: e.Handle, Head: e.Head, Size: len(e.Payload)}, payload: e.Payload}
+			if inbox.putWeighed(in, len(e.Head)+len(e.Payload)+64) {
 				l.runHere()
 			}
 		case stubs.Received:
@@ -217,7 +218,20 @@ func (in signalInput) apply(l *loop) {
 	}
 }
 
-// stubInput is an event of a stub.
+// frameInput is a session frame that came in.
+type frameInput struct {
+	event   engine.FrameReceived
+	payload []byte
+}
+
+func (in *frameInput) apply(l *loop) {
+	if l.stub(in.event.Stub) != nil { // it was not closed meanwhile
+		in.event.Frame = l.frames.add(in.payload)
+		l.tell(&in.event)
+	}
+}
+
+// stubInput is another event of a stub.
 type stubInput struct {
 	stub  uint64
 	event stubs.Event
@@ -228,8 +242,6 @@ func (in stubInput) apply(l *loop) {
 		return // it was closed meanwhile
 	}
 	switch e := in.event.(type) {
-	case stubs.Frame:
-		l.tell(&engine.FrameReceived{Stub: in.stub, Handle: e.Handle, Frame: l.frames.add(e.Payload), Head: e.Head, Size: len(e.Payload)})
 	case stubs.Blocked:
 		l.tell(&engine.StubBlocked{Stub: in.stub})
 	case stubs.Writable:

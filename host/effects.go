@@ -112,7 +112,7 @@ func (l *loop) forward(e *engine.Forward) {
 		return
 	}
 	if err := n.stub.Send(envelope); err != nil {
-		if p := l.outbox.posted[e.Msg]; p != nil {
+		if p := l.outbox.posted.get(e.Msg); p != nil {
 			p.fault = sendFault(envelope.To, err)
 		}
 	}
@@ -132,13 +132,12 @@ func (l *loop) transmit(e *engine.Transmit) {
 		path = Relay
 	}
 	for _, part := range e.Parts {
-		slice := l.outbox.slice(part)
+		slice := l.outbox.slice(part, path)
 		if slice == nil {
 			l.problem(fmt.Sprintf("message %d has no bytes %d+%d", part.Msg, part.Offset, part.Length))
 			return
 		}
 		l.pieces = append(l.pieces, slice)
-		l.outbox.leaves(part.Msg, path)
 	}
 	s := l.stub(e.Stub)
 	if s == nil {

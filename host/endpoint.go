@@ -21,8 +21,11 @@ type Endpoint struct {
 	runtime *Runtime
 	address address.Address
 
+	fresh []*Message // of the step under way; the loop's
+
 	mu     sync.Mutex
-	queue  []delivery
+	queue  []*Message
+	popped int           // of queue
 	ready  chan struct{} // holds a token while something waits
 	closed chan struct{}
 	once   sync.Once
@@ -33,16 +36,10 @@ type Endpoint struct {
 	code    uint64        // what it answered
 }
 
-// delivery is a message that the machine wants taken.
-type delivery struct {
-	number  uint64
-	message *Message
-}
-
 // takeHeld tells the machine that what Receive gave last was taken.
 func (l *loop) takeHeld(e *Endpoint) {
 	if m := e.hold(nil); m != nil && !m.taken.Swap(true) {
-		l.tell(&engine.DeliveryTaken{Delivery: m.delivery})
+		l.tell(&m.delivery)
 	}
 }
 
@@ -105,11 +102,11 @@ func (in unregisterInput) apply(l *loop) {
 	l.tell(&engine.EndpointUnregistered{Address: e.address})
 	l.takeHeld(e)
 	e.mu.Lock()
-	queue := e.queue
-	e.queue = nil
+	queue := e.queue[e.popped:]
+	e.queue, e.popped = nil, 0
 	e.mu.Unlock()
-	for _, d := range queue {
-		l.tell(&engine.DeliveryRefused{Delivery: d.number, Reason: string(NoListener)})
+	for _, m := range queue {
+		l.tell(&engine.DeliveryRefused{Delivery: m.delivery.Delivery, Reason: string(NoListener)})
 	}
 }
 
@@ -155,11 +152,18 @@ func (e *Endpoint) claim(code uint64) {
 	}
 }
 
-// push adds a message for whoever takes it.
-func (e *Endpoint) push(d delivery) {
+// push hands what is fresh to whoever takes it.
+func (e *Endpoint) push() {
 	e.mu.Lock()
-	e.queue = append(e.queue, d)
+	if e.popped > 0 && len(e.queue)+len(e.fresh) > cap(e.queue) {
+		left := copy(e.queue, e.queue[e.popped:])
+		clear(e.queue[left:])
+		e.queue, e.popped = e.queue[:left], 0
+	}
+	e.queue = append(e.queue, e.fresh...)
 	e.mu.Unlock()
+	clear(e.fresh)
+	e.fresh = e.fresh[:0]
 	e.nudge()
 }
 
@@ -170,33 +174,35 @@ func (e *Endpoint) nudge() {
 	}
 }
 
-func (e *Endpoint) pop() (d delivery, ok bool) {
+// pop gives the next message, or nil.
+func (e *Endpoint) pop() *Message {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if len(e.queue) == 0 {
-		return d, false
+	if e.popped == len(e.queue) {
+		return nil
 	}
-	d = e.queue[0]
-	e.queue[0] = delivery{}
-	e.queue = e.queue[1:]
-	if len(e.queue) > 0 {
+	m := e.queue[e.popped]
+	e.queue[e.popped] = nil
+	if e.popped++; e.popped == len(e.queue) {
+		e.queue, e.popped = e.queue[:0], 0
+	} else {
 		e.nudge()
 	}
-	return d, true
+	return m
 }
 
 // next waits for a message. It fails when ctx or the endpoint ends.
-func (e *Endpoint) next(ctx context.Context) (delivery, error) {
+func (e *Endpoint) next(ctx context.Context) (*Message, error) {
 	for {
 		select {
 		case <-e.closed:
-			return delivery{}, &Error{Code: Closed, To: e.Address()}
+			return nil, &Error{Code: Closed, To: e.Address()}
 		case <-ctx.Done():
-			return delivery{}, contextError(ctx)
+			return nil, contextError(ctx)
 		default:
 		}
-		if d, ok := e.pop(); ok {
-			return d, nil
+		if m := e.pop(); m != nil {
+			return m, nil
 		}
 		// What was taken is told together with what those post whom the listener woke.
 		runtime.Gosched()
@@ -207,7 +213,7 @@ func (e *Endpoint) next(ctx context.Context) (delivery, error) {
 		case <-e.ready:
 		case <-e.closed:
 		case <-ctx.Done():
-			return delivery{}, contextError(ctx)
+			return nil, contextError(ctx)
 		}
 	}
 }
@@ -218,11 +224,11 @@ func (e *Endpoint) take(m *Message) {
 		return
 	}
 	if e.runtime.options.Store == "" {
-		e.runtime.inbox.putLate(takenInput{m.delivery, nil})
+		e.runtime.inbox.putLate((*takenMessage)(m))
 		return
 	}
 	stored := make(chan struct{})
-	if e.runtime.inbox.put(takenInput{m.delivery, stored}) {
+	if e.runtime.inbox.put(takenInput{m.delivery.Delivery, stored}) {
 		select {
 		case <-stored:
 		case <-e.runtime.done:
@@ -249,16 +255,16 @@ func (e *Endpoint) handled() {
 // handled then, and is confirmed to its sender; Message.Taken says so earlier.
 func (e *Endpoint) Receive(ctx context.Context) (*Message, error) {
 	e.handled()
-	d, err := e.next(ctx)
+	m, err := e.next(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if e.runtime.options.Store == "" {
-		e.take(d.message)
+		e.take(m)
 	} else {
-		e.hold(d.message)
+		e.hold(m)
 	}
-	return d.message, nil
+	return m, nil
 }
 
 // Messages takes messages one after the other, until ctx or the endpoint ends.
@@ -266,15 +272,15 @@ func (e *Endpoint) Messages(ctx context.Context) iter.Seq[*Message] {
 	return func(yield func(*Message) bool) {
 		e.handled()
 		for {
-			d, err := e.next(ctx)
+			m, err := e.next(ctx)
 			if err != nil {
 				return
 			}
 			if e.runtime.options.Store == "" {
-				e.take(d.message)
+				e.take(m)
 			}
-			more := yield(d.message)
-			e.take(d.message)
+			more := yield(m)
+			e.take(m)
 			if !more {
 				return
 			}
@@ -290,6 +296,11 @@ func (e *Endpoint) Listen(listener Listener) {
 		}
 	}()
 }
+
+// takenMessage is a message that was taken, where nobody waits for that to be stored.
+type takenMessage Message
+
+func (m *takenMessage) apply(l *loop) { l.tell(&m.delivery) }
 
 // takenInput is the number of a delivery that was taken.
 type takenInput struct {

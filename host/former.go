@@ -121,12 +121,12 @@ func (l *loop) relearn(s *savedStep, events []engine.Event) error {
 			if len(contents) == 0 {
 				return errors.New("host: a stored step: the content of a message is missing")
 			}
-			p := &posted{from: e.From, to: e.To, event: *e, plain: e.Plain, answer: e.Answer, content: contents[0]}
+			p := &posted{event: *e, content: contents[0]}
 			contents = contents[1:]
 			p.request = requestOf(p.content)
 			l.outbox.remember(p)
 		case *engine.AnswerReceived:
-			if p := l.outbox.posted[e.Msg]; p != nil && !p.settled {
+			if p := l.outbox.posted.get(e.Msg); p != nil && !p.settled {
 				l.outbox.done(p)
 			}
 		}
@@ -149,7 +149,7 @@ func (l *loop) relive(effect engine.Effect, last bool) {
 		}
 	case *engine.Forward:
 		envelope, ok := l.outbox.plain(e.Msg, l.runtime.newID)
-		if p := l.outbox.posted[e.Msg]; ok && last && p != nil {
+		if p := l.outbox.posted.get(e.Msg); ok && last && p != nil {
 			p.fault = &Error{Code: Closed, To: envelope.To, Maybe: true, Err: errors.New("the process ended while it was being sent as JSON")}
 		}
 	case *engine.SessionReset, *engine.Gap:

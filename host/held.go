@@ -37,20 +37,56 @@ func (f *frames) clear() {
 	f.payloads = f.payloads[:0]
 }
 
-// held are chunks that came in and are not handed over yet, by session and number. The machine bounds them.
-type held map[uint64]map[uint64][]byte
-
-func (h held) keep(session, number uint64, chunk []byte) {
-	chunks := h[session]
-	if chunks == nil {
-		chunks = map[uint64][]byte{}
-		h[session] = chunks
-	}
-	chunks[number] = chunk
+// held are chunks that came in and are not handed over yet. The machine bounds them.
+type held struct {
+	// latest came last. Mostly they are handed over in the Step that they came in, in their order, and never become some of chunks.
+	latest []chunk
+	gone   int                          // of latest
+	chunks map[uint64]map[uint64][]byte // by session and number
 }
 
-func (h held) drop(session, first, last uint64) {
-	chunks := h[session]
+// chunk is a piece of a message that came in.
+type chunk struct {
+	session, number uint64
+	bytes           []byte
+}
+
+func (h *held) keep(session, number uint64, bytes []byte) {
+	h.latest = append(h.latest, chunk{session, number, bytes})
+}
+
+// next takes a message of one chunk if that is the next of the latest ones.
+func (h *held) next(session, number uint64) ([]byte, bool) {
+	if h.gone == len(h.latest) || h.latest[h.gone].session != session || h.latest[h.gone].number != number {
+		return nil, false
+	}
+	bytes := h.latest[h.gone].bytes
+	if h.gone++; h.gone == len(h.latest) {
+		h.settle()
+	}
+	return bytes, true
+}
+
+// settle puts the latest chunks to the others.
+func (h *held) settle() {
+	for _, c := range h.latest[h.gone:] {
+		chunks := h.chunks[c.session]
+		if chunks == nil {
+			chunks = map[uint64][]byte{}
+			if h.chunks == nil {
+				h.chunks = map[uint64]map[uint64][]byte{}
+			}
+			h.chunks[c.session] = chunks
+		}
+		chunks[c.number] = c.bytes
+	}
+	clear(h.latest)
+	h.latest, h.gone = h.latest[:0], 0
+}
+
+func (h *held) drop(session, first, last uint64) {
+	h.settle()
+	chunks := h.chunks[session]
 	if last-first >= uint64(len(chunks)) {
 		for n := range chunks {
 			if n >= first && n <= last {
@@ -63,16 +99,22 @@ func (h held) drop(session, first, last uint64) {
 		}
 	}
 	if len(chunks) == 0 {
-		delete(h, session)
+		delete(h.chunks, session)
 	}
 }
 
 // take joins chunks into one message, and forgets them. A lone chunk is not copied.
-func (h held) take(session, first, last uint64) ([]byte, error) {
+func (h *held) take(session, first, last uint64) ([]byte, error) {
+	if first == last {
+		if c, ok := h.next(session, first); ok {
+			return c, nil
+		}
+	}
+	h.settle()
 	if last < first {
 		return nil, fmt.Errorf("chunks %d to %d of session %d are none", first, last, session)
 	}
-	chunks := h[session]
+	chunks := h.chunks[session]
 	defer h.drop(session, first, last)
 	if first == last {
 		if c, ok := chunks[first]; ok {

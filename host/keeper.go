@@ -64,7 +64,7 @@ func (l *loop) keepStep(now engine.Instant, events []engine.Event) error {
 	var contents [][]byte
 	for _, e := range events {
 		if e, ok := e.(*engine.MessagePosted); ok {
-			contents = append(contents, l.outbox.posted[e.Msg].content)
+			contents = append(contents, l.outbox.posted.get(e.Msg).content)
 		}
 	}
 	k.text = binary.AppendUvarint(k.text, uint64(len(contents)))
@@ -97,7 +97,7 @@ func (l *loop) keepState() error {
 	if err != nil {
 		return err
 	}
-	s := saved{runtime: l.runtime.url, numbers: l.numbers(l.now()), posted: l.outbox.inOrder(), machine: machine}
+	s := saved{runtime: l.runtime.url, numbers: l.numbers(l.now()), posted: l.outbox.posted.all(), machine: machine}
 	return l.keeper.store.Replace(s.bytes())
 }
 
@@ -140,7 +140,7 @@ func (l *loop) rest() {
 	if err := l.keepState(); err != nil {
 		l.problem(fmt.Sprintf("the store can not be made smaller: %v", err))
 	}
-	for _, p := range l.outbox.posted {
+	for _, p := range l.outbox.posted.all() {
 		p.left = true // the next life sends it
 	}
 	l.over = true
@@ -149,7 +149,7 @@ func (l *loop) rest() {
 // notKept ends a loop that can not store a Step: nothing of it has left, and nothing will.
 func (l *loop) notKept(err error) {
 	l.problem("the store can not be written, so this runtime closes: " + err.Error())
-	for _, p := range l.outbox.posted {
+	for _, p := range l.outbox.posted.all() {
 		p.left = true // the next life may find it stored after all, and send it
 	}
 	l.outbox.rejectAll(NotStored, err)

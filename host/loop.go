@@ -35,6 +35,7 @@ type loop struct {
 	held   held
 
 	endpoints    map[address.Address]*Endpoint
+	reached      []*Endpoint // by messages of the step under way
 	plain        map[uint64]plainIn
 	lastPlain    uint64
 	claims       map[uint64]*Endpoint // registrations under way, by job
@@ -138,6 +139,12 @@ func (l *loop) feed(events []engine.Event) {
 		for _, e := range effects {
 			l.do(e)
 		}
+		for i, e := range l.reached {
+			e.push()
+			l.reached[i] = nil
+		}
+		l.reached = l.reached[:0]
+		l.held.settle()
 		l.shorten()
 	case errors.As(err, &trap) && len(events) > 1:
 		// One of them is poison. The machine is as it was before them, so the others can be told one by one.
@@ -216,8 +223,8 @@ func (l *loop) shut() {
 	for _, in := range l.runtime.inbox.close() {
 		switch in := in.input.(type) {
 		case postInput:
-			in.posted.sent.err = &Error{Code: Closed, To: in.posted.to.String()}
-			close(in.posted.sent.done)
+			in.posted.sent.err = &Error{Code: Closed, To: in.posted.event.To.String()}
+			in.posted.sent.end()
 		case explainInput:
 			close(in.answer)
 		case statsInput:
@@ -277,8 +284,11 @@ func (l *loop) deliver(e *engine.Deliver) {
 		l.tell(&engine.DeliveryRefused{Delivery: e.Delivery, Reason: string(NoListener)})
 		return
 	}
-	m.endpoint, m.delivery = endpoint, e.Delivery
-	endpoint.push(delivery{e.Delivery, m})
+	m.endpoint, m.delivery.Delivery = endpoint, e.Delivery
+	if len(endpoint.fresh) == 0 {
+		l.reached = append(l.reached, endpoint)
+	}
+	endpoint.fresh = append(endpoint.fresh, m)
 }
 
 // content is what a delivery is about. The body's own copy goes.
@@ -292,7 +302,7 @@ func (l *loop) content(e *engine.Deliver) (c message.Content, plain bool, err er
 		delete(l.plain, e.JSON)
 		return contentOf(in.envelope), true, nil
 	case e.Msg != 0:
-		p := l.outbox.posted[e.Msg]
+		p := l.outbox.posted.get(e.Msg)
 		if p == nil || p.content == nil {
 			return c, false, errors.New("it is not here any more")
 		}

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"unicode/utf8"
 
+	"github.com/hyroute/hyroute/runtime/engine"
 	"github.com/hyroute/hyroute/runtime/message"
 )
 
@@ -31,7 +32,7 @@ type Message struct {
 	plain    bool // it came as JSON, and so does the answer
 	runtime  *Runtime
 	endpoint *Endpoint
-	delivery uint64 // the machine's number
+	delivery engine.DeliveryTaken // by the machine's number
 	taken    atomic.Bool
 }
 
@@ -97,7 +98,7 @@ func (m *Message) ReplyCode(code uint64, value any) *Sent {
 	}
 	return m.runtime.post(d, func(c *message.Content, p *posted) {
 		c.Type, c.Response, c.ID, c.Code = message.Response, true, m.content.ID, code
-		p.plain = m.plain
+		p.event.Plain = m.plain
 	})
 }
 

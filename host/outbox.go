@@ -1,9 +1,7 @@
 package host
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -14,15 +12,15 @@ import (
 // outbox holds what was posted here and is not settled or released yet, and the requests that wait for an answer. The
 // loop's goroutine owns it.
 type outbox struct {
-	posted   map[uint64]*posted // by msg
-	requests map[uint64]uint64  // msg by the id of the request
+	posted   shelf[posted]     // by msg
+	requests map[uint64]uint64 // msg by the id of the request
 	last     uint64
 	waiting  int // not settled
 	runtime  *Runtime
 }
 
 func newOutbox(r *Runtime) *outbox {
-	return &outbox{posted: map[uint64]*posted{}, requests: map[uint64]uint64{}, runtime: r}
+	return &outbox{requests: map[uint64]uint64{}, runtime: r}
 }
 
 func (o *outbox) took(p *posted) time.Duration { return o.runtime.options.Clock().Sub(p.start) }
@@ -34,7 +32,7 @@ func (in postInput) apply(l *loop) {
 	p := in.posted
 	l.outbox.last++
 	p.event.Msg = l.outbox.last
-	l.outbox.posted[p.event.Msg] = p
+	l.outbox.posted.put(p.event.Msg, p)
 	l.outbox.waiting++
 	if p.request != 0 {
 		l.outbox.requests[p.request] = p.event.Msg
@@ -47,24 +45,17 @@ func (in postInput) apply(l *loop) {
 
 // remember takes a message of the former life.
 func (o *outbox) remember(p *posted) {
-	p.start, p.sent = o.runtime.options.Clock(), o.runtime.newSent(p)
-	o.posted[p.event.Msg] = p
+	p.start, p.sent.runtime, p.sent.posted = o.runtime.options.Clock(), o.runtime, p
+	o.posted.put(p.event.Msg, p)
 	o.waiting++
 	if p.request != 0 {
 		o.requests[p.request] = p.event.Msg
 	}
 }
 
-// inOrder gives all in the order of posting.
-func (o *outbox) inOrder() []*posted {
-	all := slices.Collect(maps.Values(o.posted))
-	slices.SortFunc(all, func(a, b *posted) int { return cmp.Compare(a.event.Msg, b.event.Msg) })
-	return all
-}
-
 // unsettled are those of which the sender does not know what became of them, in the order of posting.
 func (o *outbox) unsettled() []*posted {
-	return slices.DeleteFunc(o.inOrder(), func(p *posted) bool { return p.settled })
+	return slices.DeleteFunc(o.posted.all(), func(p *posted) bool { return p.settled })
 }
 
 // abandoned is a message that nobody waits for any more.
@@ -78,32 +69,33 @@ func (in abandoned) apply(l *loop) {
 	if p.request != 0 {
 		l.tell(&engine.AnswerReceived{Msg: p.event.Msg})
 	}
-	l.outbox.reject(p, &Error{Code: Cancelled, To: p.to.String(), Maybe: true})
+	l.outbox.reject(p, &Error{Code: Cancelled, To: p.event.To.String(), Maybe: true})
 }
 
-// slice is a part of the content of a posted message. It is nil if there is no such part.
-func (o *outbox) slice(part engine.Part) []byte {
-	p := o.posted[part.Msg]
+// slice is a part of the content of a posted message, which leaves on a path. It is nil if there is no such part.
+func (o *outbox) slice(part engine.Part, path Path) []byte {
+	p := o.posted.get(part.Msg)
 	if p == nil || part.Offset < 0 || part.Length < 0 || part.Offset > len(p.content) || part.Length > len(p.content)-part.Offset {
 		return nil
 	}
+	p.path, p.left = path, true
 	return p.content[part.Offset : part.Offset+part.Length]
 }
 
 // leaves records that a part of a message leaves on a path.
 func (o *outbox) leaves(msg uint64, path Path) {
-	if p := o.posted[msg]; p != nil {
+	if p := o.posted.get(msg); p != nil {
 		p.path, p.left = path, true
 	}
 }
 
 // settle tells the sender what the machine says of a message.
 func (o *outbox) settle(e *engine.Settle) {
-	p := o.posted[e.Msg]
+	p := o.posted.get(e.Msg)
 	switch {
 	case p == nil || p.settled:
 	case e.Outcome == "rejected":
-		o.reject(p, &Error{Code: Code(e.Reason), To: p.to.String(), Maybe: e.Maybe, Err: o.runtime.cause(Code(e.Reason), p.to)})
+		o.reject(p, &Error{Code: Code(e.Reason), To: p.event.To.String(), Maybe: e.Maybe, Err: o.runtime.cause(Code(e.Reason), p.event.To)})
 	case p.fault != nil:
 		o.reject(p, p.fault)
 	case p.request == 0:
@@ -113,13 +105,13 @@ func (o *outbox) settle(e *engine.Settle) {
 }
 
 func (o *outbox) giveUp(msg uint64) {
-	if p := o.posted[msg]; p != nil && !p.settled {
-		o.reject(p, &Error{Code: NoAnswer, To: p.to.String(), Maybe: true})
+	if p := o.posted.get(msg); p != nil && !p.settled {
+		o.reject(p, &Error{Code: NoAnswer, To: p.event.To.String(), Maybe: true})
 	}
 }
 
 func (o *outbox) release(msg uint64) {
-	if p := o.posted[msg]; p != nil {
+	if p := o.posted.get(msg); p != nil {
 		p.content = nil
 		o.sweep(p)
 	}
@@ -128,8 +120,8 @@ func (o *outbox) release(msg uint64) {
 // answered takes an answer, and gives the message that it answers. It is false if nobody waits for it.
 func (o *outbox) answered(m *Message) (msg uint64, ok bool) {
 	msg, ok = o.requests[m.content.ID]
-	p := o.posted[msg]
-	if !ok || p == nil || p.from.String() != m.To || p.to.String() != m.From || m.Code < 200 {
+	p := o.posted.get(msg)
+	if !ok || p == nil || p.event.From.String() != m.To || p.event.To.String() != m.From || m.Code < 200 {
 		return 0, false
 	}
 	if m.Code >= 400 {
@@ -156,18 +148,18 @@ func (o *outbox) reject(p *posted, err error) {
 
 // leftOut rejects a message that the machine could not take: it is never released.
 func (o *outbox) leftOut(msg uint64, err error) {
-	if p := o.posted[msg]; p != nil {
+	if p := o.posted.get(msg); p != nil {
 		p.content = nil
-		o.reject(p, &Error{Code: Broken, To: p.to.String(), Err: err})
+		o.reject(p, &Error{Code: Broken, To: p.event.To.String(), Err: err})
 		o.sweep(p)
 	}
 }
 
 // rejectAll ends everything.
 func (o *outbox) rejectAll(code Code, cause error) {
-	for _, p := range o.posted {
+	for _, p := range o.posted.all() {
 		p.content = nil
-		o.reject(p, &Error{Code: code, To: p.to.String(), Maybe: p.left, Err: cause})
+		o.reject(p, &Error{Code: code, To: p.event.To.String(), Maybe: p.left, Err: cause})
 		o.sweep(p)
 	}
 }
@@ -176,7 +168,7 @@ func (o *outbox) done(p *posted) {
 	p.settled = true
 	o.waiting--
 	p.inStore()
-	close(p.sent.done)
+	p.sent.end()
 	if p.request != 0 {
 		delete(o.requests, p.request)
 	}
@@ -186,14 +178,14 @@ func (o *outbox) done(p *posted) {
 // sweep forgets a message that is both settled and released.
 func (o *outbox) sweep(p *posted) {
 	if p.settled && p.content == nil {
-		delete(o.posted, p.event.Msg)
+		o.posted.drop(p.event.Msg)
 	}
 }
 
 // plain makes the JSON form of a posted message, for a node or runtime that knows no other. If there is none, the message
 // will be rejected.
 func (o *outbox) plain(msg uint64, newID func() uint64) (message.Envelope, bool) {
-	p := o.posted[msg]
+	p := o.posted.get(msg)
 	if p == nil {
 		return message.Envelope{}, false
 	}
@@ -202,10 +194,10 @@ func (o *outbox) plain(msg uint64, newID func() uint64) (message.Envelope, bool)
 		err = fmt.Errorf("the receiver takes JSON only, and this is bytes")
 	}
 	if err != nil {
-		p.fault = &Error{Code: UnsupportedPayload, To: p.to.String(), Err: err}
+		p.fault = &Error{Code: UnsupportedPayload, To: p.event.To.String(), Err: err}
 		return message.Envelope{}, false
 	}
-	e := message.Envelope{ID: c.ID, Type: c.Type, From: p.from.String(), To: p.to.String(), Body: plainBody(&c)}
+	e := message.Envelope{ID: c.ID, Type: c.Type, From: p.event.From.String(), To: p.event.To.String(), Body: plainBody(&c)}
 	if e.ID == 0 {
 		e.ID = newID()
 	}

@@ -18,12 +18,10 @@ type Restored struct {
 
 // Answer is that of a request, when it is Done and came well.
 func (x *Restored) Answer() *Message {
-	select {
-	case <-x.done:
+	if x.over.Load() {
 		return x.answer
-	default:
-		return nil
 	}
+	return nil
 }
 
 // Restored are the messages of the former life (Options.Store) that were not settled, in the order in which they were posted. What it
@@ -34,14 +32,14 @@ func (r *Runtime) Restored() []*Restored { return r.restored }
 func restoredOf(pending []*posted) []*Restored {
 	all := make([]*Restored, 0, len(pending))
 	for _, p := range pending {
-		all = append(all, &Restored{Draft: p.draft(), Sent: p.sent})
+		all = append(all, &Restored{Draft: p.draft(), Sent: &p.sent})
 	}
 	return all
 }
 
 // draft is the message as it was drafted.
 func (p *posted) draft() Draft {
-	d := Draft{From: p.from.String(), To: p.to.String(), Lane: p.event.Lane, RelayOnly: p.event.Wish == engine.WishNever}
+	d := Draft{From: p.event.From.String(), To: p.event.To.String(), Lane: p.event.Lane, RelayOnly: p.event.Wish == engine.WishNever}
 	c, err := message.ReadContent(p.content)
 	if p.content == nil || err != nil {
 		return d

@@ -39,6 +39,7 @@ type Runtime struct {
 	watchers watchers
 	routes   routes
 	lastID   atomic.Uint64
+	lastRead atomic.Pointer[address.Address]
 	closing  atomic.Bool
 	done     chan struct{}
 	loop     *loop
@@ -138,7 +139,7 @@ func (r *Runtime) begin(socket *stubs.Socket, kept *keeper, before *former) erro
 	}
 	peers.SetICEServers(r.options.ICEServers)
 	r.loop = &loop{
-		runtime: r, keeper: kept, outbox: newOutbox(r), held: held{},
+		runtime: r, keeper: kept, outbox: newOutbox(r),
 		endpoints: map[address.Address]*Endpoint{}, plain: map[uint64]plainIn{}, claims: map[uint64]*Endpoint{},
 		explanations: map[uint64]chan Explanation{}, counts: map[uint64]*counting{}, nodes: map[uint64]*nodeStub{}, peers: map[uint64]*peerStub{}, p2p: peers, first: socket,
 	}

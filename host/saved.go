@@ -89,13 +89,13 @@ func snapshotBytes(c *snapshot.Codec, b *[]byte) {
 }
 
 func (p *posted) snapshot(c *snapshot.Codec) {
-	c.Address(&p.from)
-	c.Address(&p.to)
+	c.Address(&p.event.From)
+	c.Address(&p.event.To)
 	c.Uint64(&p.event.Msg)
 	c.String(&p.event.Lane)
 	c.Uint64(&p.request)
 	never, whole := p.event.Wish == engine.WishNever, p.content != nil
-	for _, flag := range []*bool{&p.plain, &p.left, &never, &whole} {
+	for _, flag := range []*bool{&p.event.Plain, &p.left, &never, &whole} {
 		c.Bool(flag)
 	}
 	snapshotBytes(c, &p.content)

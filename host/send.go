@@ -3,6 +3,8 @@ package host
 import (
 	"context"
 	"errors"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hyroute/hyroute/runtime/address"
@@ -45,45 +47,79 @@ type Receipt struct {
 
 // Sent is a message on its way.
 type Sent struct {
-	done    chan struct{}
+	runtime *Runtime
+	posted  *posted       // whose part this is; nil: it was never posted
 	stored  chan struct{} // nil without a store
+
+	// Written before the end, and never after it.
 	receipt Receipt
 	answer  *Message
 	err     error
-	give    func() // nobody waits any more
+
+	over atomic.Bool
+	mu   sync.Mutex
+	done chan struct{} // once somebody asked for it
 }
 
+// ended is the channel of all that ended before somebody asked.
+var ended = func() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()
+
 // Done is closed when it is known what became of the message.
-func (s *Sent) Done() <-chan struct{} { return s.done }
+func (s *Sent) Done() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.done != nil:
+	case s.over.Load():
+		s.done = ended
+	default:
+		s.done = make(chan struct{})
+	}
+	return s.done
+}
+
+// end says that it is known.
+func (s *Sent) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.over.Store(true)
+	if s.done != nil {
+		close(s.done)
+	}
+}
 
 // Stored is closed when the message is in the runtime's store (Options.Store), from where it goes on even if this process dies; without a
 // store, or if it never gets there, when it is Done.
 func (s *Sent) Stored() <-chan struct{} {
 	if s.stored == nil {
-		return s.done
+		return s.Done()
 	}
 	return s.stored
 }
 
 // Result is how the message went, or an *Error. It waits until that is known.
 func (s *Sent) Result() (Receipt, error) {
-	<-s.done
+	if !s.over.Load() {
+		<-s.Done()
+	}
 	return s.receipt, s.err
 }
 
 // Wait is Result until ctx ends: then the error is an *Error with the code Cancelled, or Expired if ctx had a deadline. The
 // message may be delivered all the same.
 func (s *Sent) Wait(ctx context.Context) (Receipt, error) {
-	select {
-	case <-s.done:
+	if s.over.Load() {
 		return s.receipt, s.err
-	default:
 	}
 	select {
-	case <-s.done:
+	case <-s.Done():
 		return s.receipt, s.err
 	case <-ctx.Done():
-		s.give()
+		s.runtime.inbox.put(abandoned{s.posted})
 		return Receipt{}, contextError(ctx)
 	}
 }
@@ -97,8 +133,8 @@ func contextError(ctx context.Context) error {
 }
 
 func failed(err error) *Sent {
-	s := &Sent{done: make(chan struct{}), err: err, give: func() {}}
-	close(s.done)
+	s := &Sent{err: err}
+	s.over.Store(true)
 	return s
 }
 
@@ -123,7 +159,7 @@ func (r *Runtime) Ask(ctx context.Context, d Draft) (*Message, error) {
 	}
 	s := r.post(d, func(c *message.Content, p *posted) {
 		c.Request, c.ID = true, r.lastID.Add(1)
-		p.request, p.answer = c.ID, milliseconds(within)
+		p.request, p.event.Answer = c.ID, milliseconds(within)
 	})
 	_, err := s.Wait(ctx)
 	return s.answer, err
@@ -132,10 +168,6 @@ func (r *Runtime) Ask(ctx context.Context, d Draft) (*Message, error) {
 // Post sends a message and does not wait. Messages of one sender to one receiver arrive in the order of the calls.
 func (r *Runtime) Post(d Draft) *Sent {
 	return r.post(d, func(*message.Content, *posted) {})
-}
-
-func (r *Runtime) newSent(p *posted) *Sent {
-	return &Sent{done: make(chan struct{}), give: func() { r.inbox.put(abandoned{p}) }}
 }
 
 // withDeadline makes the message expire a little before its sender stops to wait, so that the sender hears why.
@@ -153,19 +185,16 @@ func milliseconds(d time.Duration) uint64 {
 
 // posted is a message that was posted here.
 type posted struct {
-	from, to address.Address
-	content  []byte // until it is released
-	event    engine.MessagePosted
-	request  uint64 // the id of a request
-	answer   uint64 // ms to wait for the answer
-	plain    bool
-	sent     *Sent
-	start    time.Time
-	path     Path
-	left     bool  // some of it, at least, left this runtime
-	fault    error // it can not go the way that the machine chose
-	settled  bool
-	kept     bool // in the store
+	content []byte // until it is released
+	event   engine.MessagePosted
+	request uint64 // the id of a request
+	sent    Sent
+	start   time.Time
+	path    Path
+	left    bool  // some of it, at least, left this runtime
+	fault   error // it can not go the way that the machine chose
+	settled bool
+	kept    bool // in the store
 }
 
 // inStore says that the message is in the store, or will never be.
@@ -182,7 +211,7 @@ func (r *Runtime) post(d Draft, kind func(*message.Content, *posted)) *Sent {
 	if err := r.write(d, p, kind); err != nil {
 		return failed(err)
 	}
-	p.sent = r.newSent(p)
+	p.sent.runtime, p.sent.posted = r, p
 	if r.options.Store != "" {
 		p.sent.stored = make(chan struct{})
 	}
@@ -196,17 +225,18 @@ func (r *Runtime) post(d Draft, kind func(*message.Content, *posted)) *Sent {
 	if own {
 		r.loop.runHere()
 	}
-	return p.sent
+	return &p.sent
 }
 
 func (r *Runtime) write(d Draft, p *posted, kind func(*message.Content, *posted)) error {
 	var err error
-	if p.to, err = address.Parse(d.To); err != nil {
+	e := &p.event
+	if e.To, err = r.address(d.To); err != nil {
 		return &Error{Code: BadAddress, To: d.To, Err: err}
 	}
-	p.from = r.own.address
+	e.From = r.own.address
 	if d.From != "" {
-		if p.from, err = address.Parse(d.From); err != nil {
+		if e.From, err = r.address(d.From); err != nil {
 			return &Error{Code: BadAddress, To: d.To, Err: err}
 		}
 	}
@@ -220,15 +250,33 @@ func (r *Runtime) write(d Draft, p *posted, kind func(*message.Content, *posted)
 		}
 	}
 	kind(&c, p)
-	if p.content, err = c.Append(nil); err != nil {
+	if p.content, err = c.Append(make([]byte, 0, contentHead+len(c.Body))); err != nil {
 		return &Error{Code: UnsupportedPayload, To: d.To, Err: err}
 	}
-	p.event = engine.MessagePosted{From: p.from, To: p.to, Size: len(p.content), Answer: p.answer, Plain: p.plain, Lane: d.Lane}
+	e.Size, e.Lane = len(p.content), d.Lane
 	if d.Deadline > 0 {
-		p.event.Deadline = milliseconds(d.Deadline)
+		e.Deadline = milliseconds(d.Deadline)
 	}
 	if d.RelayOnly {
-		p.event.Wish = engine.WishNever
+		e.Wish = engine.WishNever
 	}
 	return nil
+}
+
+// contentHead is how much of a content stands before its body, at most.
+const contentHead = 2 + 8 + 8
+
+// address reads an address. The own one, and the one that was read last, are known.
+func (r *Runtime) address(text string) (address.Address, error) {
+	if text == r.own.address.String() {
+		return r.own.address, nil
+	}
+	if last := r.lastRead.Load(); last != nil && last.String() == text {
+		return *last, nil
+	}
+	a, err := address.Parse(text)
+	if err == nil {
+		r.lastRead.Store(&a)
+	}
+	return a, err
 }
