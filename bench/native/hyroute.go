@@ -13,22 +13,27 @@ const mostMessages, mostBytes = 1024, 1 << 20
 
 // runtime is hyroute on a direct path, by the machine that is linked into this program.
 type runtime struct {
-	me      *host.Runtime
-	other   string
-	settled chan posted // in the order that they were sent in
+	me    *host.Runtime
+	other string
 
-	lock            sync.Mutex
-	room            sync.Cond // for lock
-	messages, bytes int
-	err             error
+	lock  sync.Mutex
+	away  [mostMessages]posted // that may not have arrived, the oldest at first
+	first int
+	count int
+	bytes int
+}
+
+// posted is a message on its way.
+type posted struct {
+	sent *host.Sent
+	size int
 }
 
 func (r *runtime) address() string { return r.me.Address() }
 
 // openHyroute resolves in role a when the path is direct.
 func openHyroute(ctx context.Context, o options, receive func(message []byte, direct bool)) (*runtime, error) {
-	r := &runtime{other: o.Peer, settled: make(chan posted, mostMessages)}
-	r.room.L = &r.lock
+	r := &runtime{other: o.Peer}
 	me, err := host.Connect(ctx, fmt.Sprintf("ws://127.0.0.1:%d/ws", o.Port), host.Options{Name: o.Room + "-" + o.Role, Listener: func(m *host.Message) {
 		if o.Peer == "" {
 			r.other = m.From // before anything is answered, and always the same
@@ -41,7 +46,6 @@ func openHyroute(ctx context.Context, o options, receive func(message []byte, di
 		return nil, err
 	}
 	r.me = me
-	go r.settle()
 	if err := me.Registered(ctx); err != nil {
 		return nil, err
 	}
@@ -62,40 +66,22 @@ func openHyroute(ctx context.Context, o options, receive func(message []byte, di
 	return nil, fmt.Errorf("the path did not become direct: %w", ctx.Err())
 }
 
+// send waits until the oldest messages have arrived, where too much is on its way.
 func (r *runtime) send(message []byte) error {
 	r.lock.Lock()
-	for r.err == nil && (r.messages >= mostMessages || r.bytes >= mostBytes) {
-		r.room.Wait()
-	}
-	r.messages++
-	r.bytes += len(message)
-	err := r.err
-	r.lock.Unlock()
-	if err != nil {
-		return err
-	}
-	sent := r.me.Post(host.Draft{To: r.other, Value: message})
-	r.settled <- posted{sent, len(message)}
-	return nil
-}
-
-// posted is a message on its way.
-type posted struct {
-	sent *host.Sent
-	size int
-}
-
-// settle makes room for what has arrived.
-func (r *runtime) settle() {
-	for p := range r.settled {
-		_, err := p.sent.Result()
-		r.lock.Lock()
-		r.messages--
-		r.bytes -= p.size
-		if r.err == nil {
-			r.err = err
+	defer r.lock.Unlock()
+	for r.count == mostMessages || r.bytes >= mostBytes {
+		oldest := &r.away[r.first]
+		if _, err := oldest.sent.Result(); err != nil {
+			return err
 		}
-		r.room.Signal()
-		r.lock.Unlock()
+		r.bytes -= oldest.size
+		*oldest = posted{}
+		r.first = (r.first + 1) % mostMessages
+		r.count--
 	}
+	r.away[(r.first+r.count)%mostMessages] = posted{r.me.Post(host.Draft{To: r.other, Value: message}), len(message)}
+	r.count++
+	r.bytes += len(message)
+	return nil
 }
