@@ -61,7 +61,8 @@ func (s *Session) waits(t *Table) bool {
 func (s *Session) sendRun(t *Table, c *carrier) bool {
 	cur := s.cursor(c)
 	first := max(cur.at, s.seen) + 1
-	h := s.header()
+	var h frame.Header
+	s.header(&h)
 	h.First = first
 	h.Chunks = t.chunks[:0]
 	from := len(t.lent.parts)
@@ -107,9 +108,9 @@ func (s *Session) sendRun(t *Table, c *carrier) bool {
 	return true
 }
 
-// header is what every frame says.
-func (s *Session) header() frame.Header {
-	h := frame.Header{Done: s.done(), Seen: s.rseen}
+// header puts in h what every frame says.
+func (s *Session) header(h *frame.Header) {
+	h.Done, h.Seen = s.done(), s.rseen
 	if s.long() {
 		h.Long = true
 		h.Hello = frame.Hello{
@@ -119,12 +120,12 @@ func (s *Session) header() frame.Header {
 	} else {
 		h.Tag = s.tag().out
 	}
-	return h
 }
 
 // transmitBare sends a frame without chunks.
 func (s *Session) transmitBare(t *Table, c *carrier, ping, pong uint32, pad int) {
-	h := s.header()
+	var h frame.Header
+	s.header(&h)
 	h.Ping, h.Pong = ping, pong
 	s.transmit(t, c, &h, pad, nil)
 }

@@ -12,6 +12,7 @@ type relay struct {
 	blocked bool
 	given   allowance
 	next    uint64
+	last    uint64 // handle that was asked for
 	out     map[address.Address]uint64
 	named   []address.Address // by handle
 	in      []address.Address // by handle
@@ -46,7 +47,11 @@ func (r *relay) forgetHandles() {
 // handle is the one that stands for url on this socket. It is defined first if need be; the oldest one is used again
 // when all are taken.
 func (r *relay) handle(t *Table, url address.Address) uint64 {
+	if r.last < uint64(len(r.named)) && r.named[r.last] == url {
+		return r.last
+	}
 	if h, ok := r.out[url]; ok {
+		r.last = h
 		return h
 	}
 	r.next = r.next%frame.MaxHandle + 1
