@@ -14,6 +14,9 @@ import { encodeOpen } from "./wire.ts";
 // What the machine's memory starts with, so that it does not grow in mid traffic.
 const reserve = 4;
 
+// A machine that waits for its runtime, by its module.
+const spare = new WeakMap<WebAssembly.Module, ReturnType<typeof Machine.prepare>>();
+
 /** How a runtime is made. */
 export interface ConnectOptions {
   /** The last part of the runtime's address, or a whole one. Without it the runtime's id is the name. */
@@ -24,7 +27,7 @@ export interface ConnectOptions {
   nodes?: Readonly<Record<string, string>>;
   /** False: no peer connections. Without it, there are if this environment has RTCPeerConnection. */
   direct?: boolean;
-  /** Where hyroute.wasm comes from. Without it: beside this script. */
+  /** Where hyroute.wasm comes from, or what `load` gave. Without it: beside this script. */
   module?: ModuleSource;
   /** A secret of 32 bytes that the key is made from. Without it a page keeps one in IndexedDB; others get a new one each time. */
   seed?: Uint8Array;
@@ -57,8 +60,6 @@ export interface ConnectOptions {
  */
 export async function connect(url: string | URL, options: ConnectOptions = {}): Promise<Runtime> {
   const nodeUrl = readUrl(url);
-  const module = options.module ?? new URL("hyroute.wasm", import.meta.url);
-  checkAllowed(module);
   const { signal } = options;
   if (signal?.aborted) throw new HyrouteError("aborted", "the caller gave up", { cause: signal.reason });
   const socket = options.WebSocket ?? globalThis.WebSocket;
@@ -67,18 +68,23 @@ export async function connect(url: string | URL, options: ConnectOptions = {}): 
   if (options.warning) emitter.on("warning", options.warning);
   const warn = (warning: Warning) => emitter.emit("warning", warning);
 
-  // All at once: the module, the key, and the socket.
-  const ready = compile(module).then((code) => Machine.prepare(code, reserve));
-  ready.catch(() => undefined);
+  // All at once: the socket, whose way is the longest, the key, and the module.
+  let opening!: (value: Opening) => void;
+  const first = new FirstStub({ url: nodeUrl.href, WebSocket: socket, warn, opening: new Promise<Opening>((resolve) => (opening = resolve)) });
+  first.stub.connect();
   let me: Runtime | undefined;
   const loaded = Identity.load(options.seed, warn, () => void me?.end(new HyrouteError("superseded", "another page took the key of this runtime")));
   const kept = options.keep
     ? loaded.then(async ({ id }) => (await import("./last-act.ts")).LastAct.open(id, { HyrouteError, decodeContent }))
     : undefined;
-  let opening!: (value: Opening) => void;
-  const first = new FirstStub({ url: nodeUrl.href, WebSocket: socket, warn, opening: new Promise<Opening>((resolve) => (opening = resolve)) });
-  first.stub.connect();
+  const ready = compile(options.module ?? beside()).then((code) => {
+    const prepared = spare.get(code);
+    spare.delete(code);
+    return prepared ?? Machine.prepare(code, reserve);
+  });
+  ready.catch(() => undefined);
   try {
+    checkAllowed(options.module);
     const [identity, domain, act] = await orAborted(Promise.all([loaded, findDomain(first, nodeUrl, options.domain), kept]), signal);
     const runtime = canonical(`runtime://${domain}/${identity.id}`);
     act?.name(runtime);
@@ -120,6 +126,21 @@ export async function connect(url: string | URL, options: ConnectOptions = {}): 
     throw error;
   }
 }
+
+/**
+ * Loads what `connect` will need, for a page that connects later than it starts: `const module = load()` first, and then
+ * `connect(url, { module })`. The same may serve several. Rejects with `module`.
+ */
+export async function load(module: ModuleSource = beside()): Promise<WebAssembly.Module> {
+  import("./keystore.ts").catch(() => undefined); // it is tried again when it is needed
+  const code = await compile(module);
+  const prepared = Machine.prepare(code, reserve);
+  prepared.catch(() => undefined); // connect hears of it
+  spare.set(code, prepared);
+  return code;
+}
+
+const beside = () => new URL("hyroute.wasm", import.meta.url);
 
 function readUrl(url: string | URL): URL {
   let read: URL;

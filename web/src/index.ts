@@ -11,7 +11,7 @@
  *
  * @module
  */
-export { connect, type ConnectOptions } from "./connect.ts";
+export { connect, load, type ConnectOptions } from "./connect.ts";
 export { HyrouteError, type Code, type Warning } from "./errors.ts";
 export type { Endpoint } from "./endpoint.ts";
 export type { Explanation, Runtime } from "./runtime.ts";

@@ -1,56 +1,59 @@
 import { acquire } from "./lock.ts";
-import type { Scheme, KeyPair } from "./scheme.ts";
+import type { KeyPair } from "./scheme.ts";
 import type { Warning } from "./errors.ts";
 
 const reloadWait = 300;
 const held = new Set<number>();
 
 /** A key, and how to let others use it. */
-export interface Claim {
-  readonly pair: KeyPair;
+export interface Claim<Key> {
+  readonly key: Key;
   release(): void;
 }
 
 /**
  * Takes a key of this origin that nobody uses: two tabs must never open the same runtime. Each key has a number and is used under a
  * Web Lock of that number; a tab that is loaded again finds the one it had. Where keys can not be kept, or tabs can not be told
- * apart, the key lives as long as the page. `lost` is called if another page takes the key away.
+ * apart, the key lives as long as the page. `use` makes a key of what was kept, or a new one. `lost` is called if another page takes the
+ * key away.
  */
-export async function claimKey(scheme: Scheme, warn: (warning: Warning) => void, lost: () => void): Promise<Claim> {
+export async function claimKey<Key extends { readonly pair: KeyPair }>(
+  use: (kept?: KeyPair) => Promise<Key>, warn: (warning: Warning) => void, lost: () => void,
+): Promise<Claim<Key>> {
   const locks = globalThis.navigator?.locks;
-  const [database, taken] = await Promise.all([openDatabase(), locks && takeSlot(locks, lost)]);
+  const [database, taken] = await Promise.all([opened, locks && takeSlot(locks, lost)]);
   if (!taken || !database) {
     taken?.release();
     if (globalThis.isSecureContext) {
       const [code, text] = database ? ["no-web-locks", "this browser has no Web Locks"] as const : ["key-not-kept", "IndexedDB can not be used here"] as const;
       warn({ code, text: `${text}: the address of this page changes when it is loaded again` });
     }
-    return { pair: await scheme.generate(), release() {} };
+    return { key: await use(), release() {} };
   }
   const { slot, release } = taken;
   const notKept = (cause: unknown): void =>
     warn({ code: "key-not-kept", text: "the key could not be stored: the address of this page changes when it is loaded again", cause });
+  let kept: KeyPair | undefined;
   try {
-    const kept = await read<KeyPair>(database, "keys", slot);
-    if (kept && kept.secret instanceof Uint8Array === scheme.plain) return { pair: kept, release };
+    kept = await read<KeyPair>(database, "keys", slot);
   } catch (cause) {
     notKept(cause);
-    return { pair: await scheme.generate(), release };
+    return { key: await use(), release };
   }
-  const pair = await scheme.generate();
-  write(database, "keys", slot, pair).catch(notKept); // nobody waits for the disk
-  return { pair, release };
+  const key = await use(kept);
+  if (key.pair !== kept) write(database, "keys", slot, key.pair).catch(notKept); // nobody waits for the disk
+  return { key, release };
 }
 
 /** The domain that the node at `url` was last seen to be of. */
 export async function recallDomain(url: string): Promise<string | undefined> {
-  const database = await openDatabase();
+  const database = await opened;
   return database && read<string>(database, "domains", url).catch(() => undefined);
 }
 
 /** Remembers the domain of the node at `url`. */
 export async function rememberDomain(url: string, domain: string): Promise<void> {
-  const database = await openDatabase();
+  const database = await opened;
   if (database) await write(database, "domains", url, domain).catch(() => undefined);
 }
 
@@ -103,10 +106,11 @@ function keepSlot(slot: number): void {
   }
 }
 
-let opened: Promise<IDBDatabase | undefined> | undefined;
+// Whoever loads this file needs it.
+const opened = openDatabase();
 
 function openDatabase(): Promise<IDBDatabase | undefined> {
-  return (opened ??= new Promise((resolve) => {
+  return new Promise((resolve) => {
     try {
       const request = indexedDB.open("hyroute", 1);
       request.onupgradeneeded = () => {
@@ -118,7 +122,7 @@ function openDatabase(): Promise<IDBDatabase | undefined> {
     } catch {
       resolve(undefined);
     }
-  }));
+  });
 }
 
 function read<T>(database: IDBDatabase, store: string, key: IDBValidKey): Promise<T | undefined> {

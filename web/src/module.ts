@@ -4,8 +4,8 @@ import { Wasi } from "./wasi.ts";
 
 const abiVersion = 2;
 
-/** Where hyroute.wasm comes from: an address to fetch, a response, its bytes, or a module that is compiled already. */
-export type ModuleSource = string | URL | Response | Promise<Response> | BufferSource | WebAssembly.Module;
+/** Where hyroute.wasm comes from: an address to fetch, a response, its bytes, or a module that is compiled already or will be. */
+export type ModuleSource = string | URL | Response | BufferSource | WebAssembly.Module | Promise<Response | WebAssembly.Module>;
 
 /** The machine refused to read its input; nothing changed. */
 export class Refused extends Error {}
@@ -14,7 +14,7 @@ export class Refused extends Error {}
 export class Trap extends Error {}
 
 /** Throws `wasm-unsafe-eval` if the Content-Security-Policy of the page forbids WebAssembly. */
-export function checkAllowed(source: ModuleSource): void {
+export function checkAllowed(source: ModuleSource | undefined): void {
   if (source instanceof WebAssembly.Module) return;
   try {
     new WebAssembly.Module(Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0));
@@ -25,15 +25,16 @@ export function checkAllowed(source: ModuleSource): void {
 }
 
 /** Compiles the module, while it streams in where that is possible. Throws `module`. */
-export async function compile(source: ModuleSource): Promise<WebAssembly.Module> {
+export async function compile(given: ModuleSource): Promise<WebAssembly.Module> {
   try {
+    const source = await given;
     if (source instanceof WebAssembly.Module) return source;
     if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return await WebAssembly.compile(source as BufferSource);
     if (typeof source === "string" || source instanceof URL) {
       const file = readFile(new URL(source, globalThis.location?.href));
       return await (file ? WebAssembly.compile(file) : compileResponse(await fetch(source)));
     }
-    return await compileResponse(await source);
+    return await compileResponse(source);
   } catch (cause) {
     throw new HyrouteError("module", `hyroute.wasm can not be loaded: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
   }

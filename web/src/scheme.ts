@@ -4,6 +4,8 @@ import { fromBase64url, type Bytes } from "./bytes.ts";
 export interface KeyPair {
   readonly secret: CryptoKey | Bytes;
   readonly public: Bytes;
+  /** The fingerprint of the public key, where it is known: it takes a moment to work out. */
+  readonly id?: string;
 }
 
 /** What identities need of cryptography. */
