@@ -34,6 +34,7 @@ func (r *record) print(w io.Writer) {
 	}
 	r.table(w, "From the script's start, all in the cache", result{Part: "start"}, []column{
 		{"ready ms", "ready", "%.1f", false}, {"first message ms", "first", "%.1f", true}, {"first by the direct path ms", "direct", "%.1f", true},
+		{"loaded ahead: first message ms", ahead + "first", "%.1f", false}, {"by the direct path ms", ahead + "direct", "%.1f", false},
 	})
 	for _, network := range networks {
 		r.table(w, "Cold start, "+network.name, result{Part: "cold", Case: network.name}, []column{

@@ -5,7 +5,7 @@
 // It resolves when messages to the other page can be sent, or, in role b, when it can be found. send returns a promise when
 // the sender must wait, else undefined; it throws, or the promise rejects, when the message is refused. Where it can not tell
 // so, post does: it resolves when the message is delivered. move, where there is one, resolves when the path is the one that is
-// to be measured. receive(bytes, path) is called with each message; event('down' | 'up') when the subject tells of a lost or a
+// to be measured. A subject that can load something before it is opened exports ahead(). receive(bytes, path) is called with each message; event('down' | 'up') when the subject tells of a lost or a
 // new connection, with more words where it says more.
 //
 // Times are those of this page's performance.now(), in ms.
@@ -24,6 +24,7 @@ window.RTCPeerConnection = new Proxy(window.RTCPeerConnection, {
 
 let subject
 let open
+let ahead
 let seen
 let live = false // receipts are told one by one
 let firsts // of a start: when they came
@@ -92,8 +93,14 @@ window.bench = {
   async load(script) {
     if (!crossOriginIsolated) throw new Error('the page is not isolated: its clock is coarse')
     if (document.hidden) throw new Error('the page is hidden: its timers are slow')
-    open = (await import(script)).open
+    ;({ open, ahead } = await import(script))
     return true
+  },
+
+  // Loads ahead what opening needs, where that can be said. False: it can not.
+  async ahead() {
+    await ahead?.()
+    return ahead !== undefined
   },
 
   async open(options) {

@@ -1,12 +1,16 @@
 // hyroute, by the relay or by a direct path. send settles when the listener has the message; 1024 messages or 1 MiB may be on
 // their way. It repairs itself. Where pages die, it keeps its session over a reload.
 
-import { connect } from '/hyroute.js'
+import { connect, load } from '/hyroute.js'
+
+let module
+
+export const ahead = async () => void (module = await load())
 
 const most = { messages: 1024, bytes: 1 << 20 }
 
-export async function open({ role, room, port, peer, direct, keep }, { receive, event }) {
-  const me = await connect(`ws://127.0.0.1:${port}/ws`, { direct, keep, name: `${room}-${role}` })
+export async function open({ role, room, port, peer, direct, keep, named = true }, { receive, event }) {
+  const me = await connect(`ws://127.0.0.1:${port}/ws`, { direct, keep, module, name: named ? `${room}-${role}` : undefined })
   let isDirect
   const moved = new Promise((done) => (isDirect = done))
   let other = peer
