@@ -38,14 +38,10 @@ export class Identity {
   /** The identity of a seed, or else of a key that this origin keeps. Its address stays the same as long as that is kept. `lost` is called if another page takes that key. */
   static async load(seed: Uint8Array | undefined, warn: (warning: Warning) => void, lost = () => {}): Promise<Identity> {
     if (seed && seed.length !== 32) throw new HyrouteError("bad-option", `a seed has 32 bytes, not ${seed.length}`);
-    if (globalThis.isSecureContext === false) {
-      const text = "this page is not served over https: its key is handled in plain code, and its address changes when it is loaded again";
-      warn({ code: "insecure-origin", text });
-    }
     // Not everybody needs the store.
     if (!seed) {
-      const { key, release } = await (await import("./keystore.ts")).claimKey(keyOf, warn, lost);
-      return new Identity(key.scheme, key.pair, key.pair.id!, release);
+      const { scheme, pair, release } = await (await import("./keystore.ts")).claimKey({ webCrypto, pickScheme, fingerprint }, warn, lost);
+      return new Identity(scheme, pair, pair.id!, release);
     }
     const scheme = await pickScheme();
     const pair = await scheme.fromSeed(seed.slice());
@@ -74,14 +70,6 @@ export class Identity {
   async #sign(text: string): Promise<string> {
     return base64url(await this.#scheme.sign(this.#secret, utf8(text)));
   }
-}
-
-// A key of WebCrypto that was kept shows that its scheme is there: it need not be tried, which takes as long as all the rest.
-async function keyOf(kept?: KeyPair): Promise<{ scheme: Scheme; pair: KeyPair }> {
-  const proven = kept && !(kept.secret instanceof Uint8Array);
-  const scheme = proven ? webCrypto : await pickScheme();
-  const pair = kept && (proven || scheme.plain) ? kept : await scheme.generate();
-  return { scheme, pair: pair.id ? pair : { ...pair, id: await fingerprint(scheme, pair.public) } };
 }
 
 function signalText(signal: Signal): string {

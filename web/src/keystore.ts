@@ -1,25 +1,39 @@
 import { acquire } from "./lock.ts";
-import type { KeyPair } from "./scheme.ts";
+import type { Bytes } from "./bytes.ts";
+import type { KeyPair, Scheme } from "./scheme.ts";
 import type { Warning } from "./errors.ts";
 
 const reloadWait = 300;
 const held = new Set<number>();
 
 /** A key, and how to let others use it. */
-export interface Claim<Key> {
-  readonly key: Key;
+export interface Claim extends Key {
   release(): void;
+}
+
+/** A key pair with its id, and the scheme that it is of. */
+interface Key {
+  readonly scheme: Scheme;
+  readonly pair: KeyPair;
+}
+
+/** What this file takes from the one that loads it. */
+export interface Cryptography {
+  readonly webCrypto: Scheme;
+  pickScheme(): Promise<Scheme>;
+  fingerprint(scheme: Scheme, key: Bytes): Promise<string>;
 }
 
 /**
  * Takes a key of this origin that nobody uses: two tabs must never open the same runtime. Each key has a number and is used under a
  * Web Lock of that number; a tab that is loaded again finds the one it had. Where keys can not be kept, or tabs can not be told
- * apart, the key lives as long as the page. `use` makes a key of what was kept, or a new one. `lost` is called if another page takes the
- * key away.
+ * apart, the key lives as long as the page. `lost` is called if another page takes the key away.
  */
-export async function claimKey<Key extends { readonly pair: KeyPair }>(
-  use: (kept?: KeyPair) => Promise<Key>, warn: (warning: Warning) => void, lost: () => void,
-): Promise<Claim<Key>> {
+export async function claimKey(cryptography: Cryptography, warn: (warning: Warning) => void, lost: () => void): Promise<Claim> {
+  if (globalThis.isSecureContext === false) {
+    const text = "this page is not served over https: its key is handled in plain code, and its address changes when it is loaded again";
+    warn({ code: "insecure-origin", text });
+  }
   const locks = globalThis.navigator?.locks;
   const [database, taken] = await Promise.all([opened, locks && takeSlot(locks, lost)]);
   if (!taken || !database) {
@@ -28,7 +42,7 @@ export async function claimKey<Key extends { readonly pair: KeyPair }>(
       const [code, text] = database ? ["no-web-locks", "this browser has no Web Locks"] as const : ["key-not-kept", "IndexedDB can not be used here"] as const;
       warn({ code, text: `${text}: the address of this page changes when it is loaded again` });
     }
-    return { key: await use(), release() {} };
+    return { ...(await keyOf(cryptography)), release() {} };
   }
   const { slot, release } = taken;
   const notKept = (cause: unknown): void =>
@@ -38,11 +52,19 @@ export async function claimKey<Key extends { readonly pair: KeyPair }>(
     kept = await read<KeyPair>(database, "keys", slot);
   } catch (cause) {
     notKept(cause);
-    return { key: await use(), release };
+    return { ...(await keyOf(cryptography)), release };
   }
-  const key = await use(kept);
+  const key = await keyOf(cryptography, kept);
   if (key.pair !== kept) write(database, "keys", slot, key.pair).catch(notKept); // nobody waits for the disk
-  return { key, release };
+  return { ...key, release };
+}
+
+// A key of WebCrypto that was kept shows that its scheme is there: it need not be tried, which takes as long as all the rest.
+async function keyOf({ webCrypto, pickScheme, fingerprint }: Cryptography, kept?: KeyPair): Promise<Key> {
+  const proven = kept && !(kept.secret instanceof Uint8Array);
+  const scheme = proven ? webCrypto : await pickScheme();
+  const pair = kept && (proven || scheme.plain) ? kept : await scheme.generate();
+  return { scheme, pair: pair.id ? pair : { ...pair, id: await fingerprint(scheme, pair.public) } };
 }
 
 /** The domain that the node at `url` was last seen to be of. */
