@@ -120,6 +120,33 @@ test("send works before the module is there", async () => {
   assert.deepEqual(await page.evaluate(() => modules), ["live"]);
 });
 
+test("what was loaded ahead serves several runtimes, and is loaded once", async () => {
+  const page = await (await set.chromium.newContext()).newPage();
+  let asked = 0;
+  await page.route("**/hyroute.wasm", (route) => (asked++, route.continue()));
+  await page.goto(set.server.url);
+  const got = await page.evaluate(async (url) => {
+    const { connect, load } = await import("/hyroute.js");
+    const module = load();
+    await module;
+    const [a, b, c] = [await connect(url, { module, direct: false }), ...(await Promise.all([1, 2].map(() => connect(url, { module, direct: false }))))];
+    const answers = [];
+    for (const me of [a, b, c]) me.on("message", (m) => m.reply(m.value + 1));
+    for (const [from, to] of [[a, b], [b, c], [c, a]]) answers.push((await from.request(to.address, answers.length)).value);
+    return { answers, addresses: new Set([a.address, b.address, c.address]).size };
+  }, set.node.url);
+  assert.deepEqual(got, { answers: [1, 2, 3], addresses: 3 });
+  assert.equal(asked, 1);
+  const refused = await page.evaluate(async (url) => {
+    const { connect, load } = await import("/hyroute.js");
+    const module = load("/no-such.wasm");
+    const code = await module.catch((error) => error.code);
+    const me = await connect(url, { module, direct: false });
+    return [code, await me.send(me.address + "x", 1).catch((error) => error.code)];
+  }, set.node.url);
+  assert.deepEqual(refused, ["module", "module"]);
+});
+
 test("a module that can not be loaded is a typed error for whoever sends", async () => {
   const page = await set.open();
   const address = await connect(page, undefined, { module: "/no-such.wasm" });
