@@ -124,9 +124,11 @@ func (st *stage) goneAndBack(ctx context.Context, how way) error {
 					return err
 				}
 				st.seen["stored"] = stored
-				// Firefox may end the storage of a page at once (README, "What is promised, and when"). Then that must be told.
-				how.kept = stored || st.pair.a != fox
-				st.wants.forgetful = !how.kept
+				if !stored {
+					// What holds without a state is judged too.
+					how.kept, st.wants.forgetful = false, true
+					st.checks = append(st.checks, func([]history.Record) error { return errors.New("a's page did not store its state") })
+				}
 			}
 			if !how.kept {
 				st.a.witness.forgot()

@@ -39,6 +39,13 @@ const happened = (name, value) => {
 }
 const say = (what) => window.tell?.(JSON.stringify(what))
 const receipts = [] // the last ones
+let receiptsName // where they are posted
+const postReceipts = () => navigator.sendBeacon(`/receipts/${receiptsName}`, JSON.stringify(receipts))
+// It comes behind all who listen so far: a library may hand messages over in its own `pagehide`.
+const postLast = () => {
+  removeEventListener('pagehide', postReceipts)
+  addEventListener('pagehide', postReceipts)
+}
 const came = (receipt) => {
   say(receipt)
   receipts.push(receipt)
@@ -105,6 +112,7 @@ window.bench = {
 
   async open(options) {
     subject = await open(options, { receive, event })
+    if (live) postLast()
     if (options.role === 'a') await subject.move?.()
     return subject.address ?? ''
   },
@@ -183,7 +191,8 @@ window.bench = {
   // A page that goes away is cut off from the runner before it ends: it says once more what came last.
   live(name) {
     live = true
-    addEventListener('pagehide', () => navigator.sendBeacon(`/receipts/${name}`, JSON.stringify(receipts)))
+    receiptsName = name
+    postLast()
     return true
   },
 

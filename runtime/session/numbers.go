@@ -19,7 +19,7 @@ type Numbers struct {
 	Abandon      uint64 // held without an answer for so long: given up
 	Together     uint64 // two good channels for so long: the older is closed
 	Idle         uint64 // after the last chunk no more PINGs
-	Answer       uint64 // a data channel may show for so long that a peer lives whose node does not know it
+	Answer       uint64 // a data channel may show for so long, or two round trips, that a peer lives whose node does not know it
 	LateWake     uint64 // woken so much later than asked: nothing is condemned
 	LongAnswer   uint64 // between two LONG frames that only answer
 	Forget       uint64 // an idle session that owes nothing is forgotten
@@ -49,7 +49,7 @@ func DefaultNumbers() Numbers {
 		AckDelay: 20, AckPause: 2, AckChunks: 256, AckBytes: 128 << 10, AckTaking: 5,
 		MinRTO: 1000, MaxRTO: 8000, FullPause: 50,
 		Ping: 700, Lease: 1500, Condemn: 4000, CondemnPings: 3, MaxHold: 60_000, Forgive: 60_000, Abandon: 15_000,
-		Together: 10_000, Idle: 3000, Answer: 500, LateWake: 2000, LongAnswer: 100, Forget: 24 * 3600_000,
+		Together: 10_000, Idle: 3000, Answer: 300, LateWake: 2000, LongAnswer: 100, Forget: 24 * 3600_000,
 		Probe: 16 << 10, Window: 1 << 20, Chunk: 16_000, Whole: 60_000, Frame: 16 << 10, LargeFrame: 60 << 10, Turn: 128 << 10,
 		FirstFlight: 48 << 10, LeastFlight: 32 << 10, MostFlight: 768 << 10, Standing: 100, Rebase: 10_000, Largest: 16 << 20,
 		QueueBytes: 4 << 20, QueueLength: 4096, Flows: 64, Sessions: 10_000, Channels: 2,

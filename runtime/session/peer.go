@@ -199,7 +199,7 @@ func (p *peer) miss(t *Table) {
 		p.missed = t.now
 		t.askChannels(p)
 	}
-	if p.mayAnswer() && t.now < p.missed+t.numbers.Answer {
+	if t.now < p.missed+p.answers(t) {
 		return
 	}
 	p.gone = true
@@ -209,14 +209,15 @@ func (p *peer) miss(t *Table) {
 	t.act(&Presence{Peer: p.url, Reason: "no-such-runtime"})
 }
 
-// mayAnswer says whether a data channel may be alive.
-func (p *peer) mayAnswer() bool {
+// answers is how long a data channel that may be alive takes to answer. 0: there is none.
+func (p *peer) answers(t *Table) uint64 {
+	longest := uint64(0)
 	for _, c := range p.channels {
 		if c.state == good || c.state == doubt {
-			return true
+			longest = max(longest, t.numbers.Answer, 2*c.srtt)
 		}
 	}
-	return false
+	return longest
 }
 
 func (p *peer) chunkMoved(t *Table) { p.lastChunk, p.lively = t.now, true }
@@ -334,7 +335,7 @@ func (p *peer) wake(t *Table) uint64 {
 		at = earlier(at, p.bothGood-1+t.numbers.Together)
 	}
 	if p.missed != 0 && !p.gone {
-		at = earlier(at, p.missed+t.numbers.Answer)
+		at = earlier(at, p.missed+p.answers(t))
 	}
 	if at != 0 {
 		at = max(at, t.now)
