@@ -37,7 +37,7 @@ var cases = []testCase{
 	{"close", every, []pair{mixed}, closedConnection},
 	{"first-message", []pair{chromes, natives}, []pair{chromes, natives}, firstMessage},
 	{"send-before-load", []pair{chromes}, []pair{chromes}, sendBeforeLoad},
-	{"page-closed", []pair{chromes, foxChrome, foxes}, nil, pageClosed},
+	{"page-closed", []pair{chromes, foxChrome, foxes}, []pair{foxChrome}, pageClosed},
 	{"page-left", []pair{chromes, foxChrome, foxes}, nil, pageLeft},
 	{"browser-killed", []pair{chromes, foxChrome}, []pair{chromes}, browserKilled},
 	{"turn", []pair{chromes, natives, foxChrome}, []pair{chromes}, turnOnly},

@@ -41,6 +41,9 @@ export class Loop {
   #paused = false; // the machine is being made anew
   #resting = false;
   #stopped = false;
+  // In the middle of a step. Firefox ends a script anywhere, `finally` left out, when the process is to go, and still says `pagehide` to the
+  // page: half a step is no state to store, or to go on from.
+  #half = false;
   #turns = 0;
   #channel: MessageChannel | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -90,12 +93,12 @@ export class Loop {
   }
 
   #ready(): boolean {
-    return this.#machine !== undefined && !this.#paused && !this.#resting && !this.#stopped && !this.#queue.empty;
+    return this.#machine !== undefined && !this.#paused && !this.#resting && !this.#stopped && !this.#half && !this.#queue.empty;
   }
 
   /** Steps no more until `wake`, and gives the machine's state; undefined if there is none to be had now. */
   rest(): { snapshot: Bytes; now: number } | undefined {
-    if (!this.#machine || this.#paused || this.#stopped) return undefined;
+    if (!this.#machine || this.#paused || this.#stopped || this.#half) return undefined;
     this.#resting = true;
     try {
       return { snapshot: this.#machine.snapshot(), now: this.#time() };
@@ -104,6 +107,11 @@ export class Loop {
       this.#fault(this.#machine, undefined, error as Error);
       return undefined;
     }
+  }
+
+  /** All that the step asked for is done, but for what calls the user's code. */
+  done(): void {
+    this.#half = false;
   }
 
   /** Steps no more until `wake`, whatever comes. */
@@ -156,15 +164,21 @@ export class Loop {
     const batch = this.#queue.take();
     const now = this.#time();
     let effects: Bytes;
+    this.#half = true;
     try {
       effects = machine.step(batch, now);
     } catch (error) {
+      this.#half = false;
       this.#fault(machine, batch, error as Error);
       return;
     }
-    this.#trace?.told(now, batch);
-    this.#trace?.answered(effects, machine.names);
-    this.#hooks.perform(effects, machine.names, batch);
+    try {
+      this.#trace?.told(now, batch);
+      this.#trace?.answered(effects, machine.names);
+      this.#hooks.perform(effects, machine.names, batch);
+    } finally {
+      this.#half = false;
+    }
     this.#queue.reuse(batch);
     try {
       machine.save();

@@ -324,6 +324,7 @@ export class Runtime implements AsyncIterable<Message> {
     this.#batch = batch;
     if (typeof effects === "string") for (const effect of decodeEffects(effects)) this.#do(effect);
     else unpack(effects, names, this.#performer);
+    this.#loop.done();
     this.#tell();
   }
 

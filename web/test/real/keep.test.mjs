@@ -351,3 +351,32 @@ test("a page that was frozen takes its mark away before it goes on", async () =>
   assert.deepEqual([await got(a), await got(b)], [numbers(1, 10), numbers(1, 20)]);
   assert.deepEqual([await events(a), await events(b)], [[], []]);
 });
+
+test("half a step is not stored", async () => {
+  const { a, b, addressA, addressB } = await pair();
+  await Promise.all([listen(a), listen(b)]);
+  // Firefox may end a script in the middle, and say that the page goes all the same.
+  await a.evaluate(() => {
+    trace.push = (line) => {
+      if (!globalThis.went && line.startsWith("deliver ")) {
+        globalThis.went = true;
+        dispatchEvent(new PageTransitionEvent("pagehide"));
+      }
+    };
+  });
+  await post(b, addressA, 1, 5);
+  delivered(await outcomes(b));
+  await post(a, addressB, 1, 5);
+  delivered(await outcomes(a));
+  assert.equal(await a.evaluate(() => went), true);
+  const finals = await a.evaluate(
+    () => new Promise((resolve) => {
+      indexedDB.open("hyroute states").onsuccess = ({ target }) => {
+        target.result.transaction("states").objectStore("states").getAll().onsuccess = (e) => resolve(e.target.result.filter((x) => x.final).length);
+      };
+    }),
+  );
+  assert.equal(finals, 0);
+  assert.deepEqual([await got(a), await got(b)], [numbers(1, 5), numbers(1, 5)]);
+  assert.deepEqual([await events(a), await events(b)], [[], []]);
+});
