@@ -30,18 +30,18 @@ export class HyrouteError extends Error {
 }
 
 // Where the code does not say it.
-const texts = new Map(Object.entries({
+const texts: Partial<Record<string, string>> = {
   "bad-option": "the name of a lane has at most 64 bytes",
   "unknown-sender": "the sender is not registered here",
   "no-listener": "nobody listens there",
   "not-bound": "the address belongs to another runtime",
   "refused": "the receiver's policy refused it",
-}));
+};
 
 /** The error for a message that the machine rejected. */
 export function rejection(code: string, to: string, maybe: boolean): HyrouteError {
   const doubt = maybe ? " (it may have been delivered all the same)" : "";
-  return new HyrouteError(code as Code, `message to ${to}: ${texts.get(code) ?? code}${doubt}`, { maybe });
+  return new HyrouteError(code as Code, `message to ${to}: ${texts[code] ?? code}${doubt}`, { maybe });
 }
 
 /** Something that went wrong without a caller to tell it to. */

@@ -35,13 +35,9 @@ export class Held {
       else this.#sessions.delete(session);
       return;
     }
-    const kept = runs.flatMap((run) => {
-      if (run.last < first || run.first > last) return [run];
-      const rest: Run[] = [];
-      if (run.first < first) rest.push({ ...run, last: first - 1 });
-      if (run.last > last) rest.push({ ...run, first: last + 1 });
-      return rest;
-    });
+    const kept = runs
+      .flatMap((run) => [{ ...run, last: Math.min(run.last, first - 1) }, { ...run, first: Math.max(run.first, last + 1) }])
+      .filter((run) => run.first <= run.last);
     if (kept.length > 0) this.#sessions.set(session, kept);
     else this.#sessions.delete(session);
   }

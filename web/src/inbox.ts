@@ -67,13 +67,13 @@ export class Inbox {
     while (!this.#resting() && this.#queue.length > 0 && (this.#listeners.length > 0 || this.#waiting.length > 0)) {
       const { message, delivery } = this.#queue.shift()!;
       if (this.#listeners.length === 0) this.#waiting.shift()!({ done: false, value: message });
-      let pending: Promise<void>[] | undefined;
+      let pending: Promise<void> | undefined;
       for (const listener of this.#listeners) {
         const result = this.#call(listener, message);
-        if (result) (pending ??= []).push(result);
+        pending = pending?.then(() => result) ?? result;
       }
       if (pending) {
-        void Promise.all(pending).then(() => {
+        void pending.then(() => {
           this.#taken(delivery);
           this.#busy = false;
           this.drain();

@@ -45,6 +45,8 @@ export class Loop {
   // page: half a step is no state to store, or to go on from.
   #half = false;
   #turns = 0;
+  #taking = false; // the last step was of takings only
+  #asked = false; // for a message of our own
   #channel: MessageChannel | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #fires = 0; // when the timer does
@@ -139,14 +141,20 @@ export class Loop {
   #schedule(): void {
     if (this.#scheduled || this.#paused || this.#resting || !this.#machine || this.#stopped) return;
     this.#scheduled = true;
-    if (this.#turns++ < turnsInARow) {
-      void settled.then(this.#turn); // costs less than queueMicrotask, which goes by the browser
-      return;
-    }
+    // By microtasks, which cost less than queueMicrotask. What a listener that is an async function did, and that it is through, is one step
+    // if it waits for three.
+    if (this.#turns++ < turnsInARow) void settled.then().then().then(this.#turn);
+    else this.#ask();
+  }
+
+  #ask(): void {
+    if (this.#asked) return;
+    this.#asked = true;
     if (!this.#channel) {
       this.#channel = new MessageChannel();
       this.#channel.port1.onmessage = () => {
         this.#turns = 0;
+        this.#taking = this.#asked = false;
         this.#turn();
       };
     }
@@ -155,7 +163,13 @@ export class Loop {
 
   readonly #turn = (): void => {
     this.#scheduled = false;
-    if (this.#ready()) this.#step();
+    if (this.#ready()) {
+      // Nobody waits for a taking, and a listener that is an async function takes the messages of a frame one by one.
+      const taking = this.#queue.taking;
+      if (taking && this.#taking) return this.#ask();
+      this.#taking = taking;
+      this.#step();
+    }
     if (!this.#queue.empty) this.#schedule();
   };
 

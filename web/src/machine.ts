@@ -5,9 +5,7 @@ import { unpack, type Batch, type Performer } from "./packed.ts";
 const minJournal = 1024 * 1024;
 
 const nothing = () => undefined;
-const idle: Performer = {
-  transmit: nothing, hold: nothing, drop: nothing, deliver: nothing, delivered: nothing, release: nothing, wake: nothing, other: nothing,
-};
+const idle = new Proxy({} as Performer, { get: () => nothing });
 
 /**
  * The machine, and what it takes to make it anew after a trap: its last snapshot and the frames since. The machine is

@@ -110,12 +110,11 @@ export class Batch {
   /** The same records, each in a batch of its own. */
   apart(): Batch[] {
     return this.ends.map((end, i) => {
-      const record = this.bytes.subarray(i > 0 ? this.ends[i - 1] : lead, end);
-      const one = new Batch(concat([new Uint8Array(lead), record]));
+      const one = new Batch(this.bytes.slice((this.ends[i - 1] ?? lead) - lead, end));
       one.closed = true;
       one.length = one.bytes.length;
       one.end(this.events[i]);
-      if (!this.events[i]) one.defined.push(record);
+      if (!this.events[i]) one.defined.push(one.bytes.subarray(lead));
       one.#payloads = this.#payloads;
       one.#first = this.#first;
       return one;
@@ -149,6 +148,12 @@ export class Packer {
 
   get empty(): boolean {
     return this.#batches.length === 0;
+  }
+
+  /** Nothing waits but one run of takings. */
+  get taking(): boolean {
+    const { events } = this.#batches[0]!;
+    return events.length === 1 && events[0]?.verb === "delivery-taken";
   }
 
   /** The oldest batch. */

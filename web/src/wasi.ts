@@ -15,22 +15,22 @@ export class Wasi {
   #memory!: WebAssembly.Memory;
 
   constructor(module: WebAssembly.Module) {
-    const calls = new Map<string, (...args: never[]) => number>([
-      ["sched_yield", () => 0],
-      ["proc_exit", (code: number) => this.#exit(code)],
-      ["args_get", () => 0],
-      ["environ_get", () => 0],
-      ["args_sizes_get", (count: number, size: number) => this.#nothing(count, size)],
-      ["environ_sizes_get", (count: number, size: number) => this.#nothing(count, size)],
-      ["clock_time_get", (id: number, _precision: bigint, to: number) => this.#clock(id, to)],
-      ["random_get", (to: number, size: number) => this.#random(to, size)],
-      ["fd_write", (_fd: number, list: number, count: number, written: number) => this.#write(list, count, written)],
-      ["poll_oneoff", (asked: number, events: number, count: number, ready: number) => this.#poll(asked, events, count, ready)],
-      ["fd_prestat_get", () => badDescriptor],
-    ] as [string, (...args: never[]) => number][]);
+    const calls: Partial<Record<string, (...args: never[]) => number>> = {
+      sched_yield: () => 0,
+      proc_exit: (code: number) => this.#exit(code),
+      args_get: () => 0,
+      environ_get: () => 0,
+      args_sizes_get: (count: number, size: number) => this.#nothing(count, size),
+      environ_sizes_get: (count: number, size: number) => this.#nothing(count, size),
+      clock_time_get: (id: number, _precision: bigint, to: number) => this.#clock(id, to),
+      random_get: (to: number, size: number) => this.#random(to, size),
+      fd_write: (_fd: number, list: number, count: number, written: number) => this.#write(list, count, written),
+      poll_oneoff: (asked: number, events: number, count: number, ready: number) => this.#poll(asked, events, count, ready),
+      fd_prestat_get: () => badDescriptor,
+    };
     const imports: Record<string, Record<string, WebAssembly.ImportValue>> = {};
     for (const { module: from, name, kind } of WebAssembly.Module.imports(module)) {
-      if (kind === "function") (imports[from] ??= Object.create(null) as never)[name] = calls.get(name) ?? (() => notSupported);
+      if (kind === "function") (imports[from] ??= Object.create(null) as never)[name] = calls[name] ?? (() => notSupported);
     }
     this.imports = imports;
   }
