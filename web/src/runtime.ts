@@ -343,8 +343,11 @@ export class Runtime implements AsyncIterable<Message> {
     this.#calling = false;
   }
 
+  #later<Name extends keyof RuntimeEvents>(name: Name, event: RuntimeEvents[Name]): void {
+    this.#after.push(() => this.#emitter.emit(name, event));
+  }
+
   #do(effect: Effect): void {
-    const after = this.#after;
     switch (effect.verb) {
       case "deliver":
         return this.#deliver(effect.delivery, this.#content(effect.msg, effect.json), effect.json > 0, effect.from, effect.to, effect.path);
@@ -362,13 +365,13 @@ export class Runtime implements AsyncIterable<Message> {
         return this.#answer(effect.job, [...this.#counted.splice(0), effect]);
       case "path-changed":
         if (this.#paths.push({ at: Date.now(), effect }) > maxPaths) this.#paths.shift();
-        return void after.push(() => this.#emitter.emit("path", { peer: effect.peer, path: effect.path, reason: effect.reason }));
+        return this.#later("path", { peer: effect.peer, path: effect.path, reason: effect.reason });
       case "presence-changed":
-        return void after.push(() => this.#emitter.emit("presence", { peer: effect.peer, status: effect.status as "live", reason: effect.reason }));
+        return this.#later("presence", { peer: effect.peer, status: effect.status as "live", reason: effect.reason });
       case "session-reset":
-        return void after.push(() => this.#emitter.emit("reset", { peer: effect.peer, doubt: effect.doubt, reason: effect.reason }));
+        return this.#later("reset", { peer: effect.peer, doubt: effect.doubt, reason: effect.reason });
       case "gap":
-        return void after.push(() => this.#emitter.emit("gap", { peer: effect.peer }));
+        return this.#later("gap", { peer: effect.peer });
       case "explained":
         return this.#explained(effect);
       case "wake":
