@@ -169,7 +169,11 @@ func (b *body) checkFrame(e *engine.Transmit, f []byte) {
 		b.w.fail("blocked-is-heeded", "%s: chunks by stub %d, which is blocked", b.name, e.Stub)
 	}
 	for _, c := range h.Chunks {
-		if c.Length > maxChunk {
+		most := maxChunk
+		if whole := frame.Begin | frame.End; c.Flags&whole == whole {
+			most = maxWhole
+		}
+		if c.Length > most {
 			b.w.fail("valid-frames", "%s: a chunk of %d bytes", b.name, c.Length)
 		}
 	}

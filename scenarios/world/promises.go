@@ -13,7 +13,8 @@ import (
 const (
 	defaultDeadline = 30_000
 	maxFrame        = 60 << 10
-	maxChunk        = 16_000
+	maxChunk        = 16_000 // of a message that is cut
+	maxWhole        = 60_000 // of one that is not
 	maxWindow       = 1 << 20
 	maxMessage      = 16<<20 + session.Preface
 	maxStubs        = 16 + 2*64
@@ -72,7 +73,7 @@ func (b *body) checkStep(now engine.Instant, events []engine.Event) {
 	for _, a := range w.plan.Actions {
 		largest = max(largest, a.Size)
 	}
-	if limit := max(1, len(b.held)) * (maxWindow + 2*largest + 2*maxChunk); b.heldBytes > limit {
+	if limit := max(1, len(b.held)) * (maxWindow + 2*largest + 2*maxWhole); b.heldBytes > limit {
 		w.fail("bounded", "%s: the body holds %d bytes of %d sessions", b.name, b.heldBytes, len(b.held))
 	}
 	if len(b.stubs) > maxStubs {
