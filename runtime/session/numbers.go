@@ -3,7 +3,8 @@ package session
 // Numbers are the timers and limits (session.md 4.6). Times are in milliseconds, sizes in bytes.
 type Numbers struct {
 	AckDelay     uint64 // an acknowledgement waits at most so long
-	AckPause     uint64 // between two that say that more was taken
+	AckPause     uint64 // between two that say that a message was taken
+	AckStream    uint64 // or that more of a stream was: one costs as much as a lone message
 	AckChunks    int    // so many chunks do not wait
 	AckBytes     int    // nor so many bytes
 	AckTaking    uint64 // but for listeners to take them, at most so long
@@ -46,7 +47,7 @@ type Numbers struct {
 // DefaultNumbers are the defaults.
 func DefaultNumbers() Numbers {
 	return Numbers{
-		AckDelay: 20, AckPause: 2, AckChunks: 256, AckBytes: 128 << 10, AckTaking: 5,
+		AckDelay: 20, AckPause: 2, AckStream: 5, AckChunks: 256, AckBytes: 256 << 10, AckTaking: 5,
 		MinRTO: 1000, MaxRTO: 8000, FullPause: 50,
 		Ping: 700, Lease: 1500, Condemn: 4000, CondemnPings: 3, MaxHold: 60_000, Forgive: 60_000, Abandon: 15_000,
 		Together: 10_000, Idle: 3000, Answer: 300, LateWake: 2000, LongAnswer: 100, Forget: 24 * 3600_000,

@@ -384,9 +384,12 @@ func (s *Session) settleOwed(t *Table) {
 	}
 	s.owed.drop(n)
 	// A sender that waits for its one message hears at once; a stream is acknowledged when it was taken, but not each time.
-	if s.owed.len() == 0 && s.ackMuch(t) {
+	switch {
+	case s.owed.len() == 0 && s.ackMuch(t):
 		s.ackBy(t.now)
-	} else {
+	case s.ackChunks > 1:
+		s.ackBy(max(t.now, s.told+t.numbers.AckStream))
+	default:
 		s.ackBy(max(t.now, s.told+t.numbers.AckPause))
 	}
 }
