@@ -104,7 +104,7 @@ export async function connect(url: string | URL, options: ConnectOptions = {}): 
       .then(([open, , tracing]) => {
         act?.begun();
         const trace = tracing && tracing.lines(options.trace!);
-        if (act?.former) {
+        if (act?.former?.snapshot.length) {
           try {
             const { snapshot, now } = act.former;
             const [machine] = open(snapshot);

@@ -2,7 +2,7 @@
 import { concat, fromUtf8, utf8, type Bytes } from "./bytes.ts";
 import type { Content } from "./content.ts";
 import type { HyrouteError } from "./errors.ts";
-import type { Path } from "./lines.ts";
+import type { Event, Path } from "./lines.ts";
 import { acquire } from "./lock.ts";
 import type { Loop } from "./loop.ts";
 import type { Message } from "./message.ts";
@@ -29,7 +29,10 @@ export interface Restored {
 /** What the former life of a runtime left. */
 export interface Former {
   readonly now: number;
+  /** Empty: its machine was never there. */
   readonly snapshot: Bytes;
+  /** What that machine was to be told of messages. */
+  readonly early: readonly Event[];
   readonly next: number;
   readonly nextId: number;
   readonly posted: Map<number, Posted>;
@@ -55,6 +58,7 @@ interface Index {
   next: number;
   nextId: number;
   snapshot: number;
+  early: Event[];
   posted: { msg: number; from: string; to: string; id?: number | undefined; path?: Path | undefined; settled: boolean; size?: number | undefined }[];
 }
 
@@ -78,11 +82,11 @@ export class LastAct {
   readonly #tools: Tools;
   readonly #stay = stay();
   #runtime = "";
-  #raw: Bytes | undefined; // what is to be stored while nothing was stepped since: before the first step, and at rest
+  #raw: Bytes | undefined; // what is to be stored while nothing was stepped since: before there is a runtime, and at rest
   #rawWall = 0;
   #stepped = false;
   #resting = false;
-  #loop!: Loop;
+  #loop: Loop | undefined;
   #outbox!: Outbox;
   #hide!: () => void;
   #woken!: () => void;
@@ -130,7 +134,7 @@ export class LastAct {
     this.#runtime = index.runtime;
     const snapshot = body(index.snapshot);
     const posted = new Map(index.posted.map((p) => [p.msg, this.#post(p, p.size === undefined ? undefined : body(p.size))]));
-    this.former = { now: index.now + Math.max(0, Date.now() - head.wall), snapshot, next: index.next, nextId: index.nextId, posted };
+    this.former = { now: index.now + Math.max(0, Date.now() - head.wall), snapshot, early: index.early, next: index.next, nextId: index.nextId, posted };
   }
 
   /** Says who this is. A state of another runtime (the node changed its domain) is of no use. */
@@ -167,6 +171,7 @@ export class LastAct {
     this.#hide = hide;
     this.#woken = woken;
     this.#end = end;
+    for (const event of this.former?.early ?? []) loop.push(event);
     globalThis.addEventListener("pageshow", this.#wake);
     globalThis.document?.addEventListener("freeze", hide);
     globalThis.document?.addEventListener("resume", this.#wake);
@@ -176,15 +181,19 @@ export class LastAct {
   /** Stores the state, all at once, and ends stepping until the page comes back. */
   save(): void {
     if (this.#resting) return;
+    if (!this.#stepped && this.#loop) {
+      // What was posted waits for the machine, whose former state is the latest there is.
+      const early = this.#loop.waiting.filter((event) => event?.verb === "message-posted" || event?.verb === "answer-received") as Event[];
+      this.#keep(this.former?.now ?? 0, this.former?.snapshot ?? new Uint8Array(), early);
+    }
     if (!this.#raw) {
-      const state = this.#loop.rest();
+      const state = this.#loop?.rest();
       if (!state) return;
-      this.#rawWall = Date.now();
-      this.#raw = this.#join(state.now, state.snapshot);
+      this.#keep(state.now, state.snapshot, []);
     }
     this.#resting = true;
-    this.#loop.pause(); // a machine that comes yet takes no step
-    const bytes = this.#raw;
+    this.#loop?.pause(); // a machine that comes yet takes no step
+    const bytes = this.#raw!;
     const parts: Bytes[] = [];
     for (let at = 0; at < bytes.length; at += partSize) parts.push(bytes.slice(at, at + partSize));
     write(this.#database, this.#id, { life: this.#life, wall: this.#rawWall, final: parts.length }, parts, "relaxed").catch(() => undefined);
@@ -233,10 +242,15 @@ export class LastAct {
     return { from, to, id, content, at: 0, size: content?.length ?? 0, path, fault: undefined, settled, resolve, reject, forget: undefined };
   }
 
-  #join(now: number, snapshot: Bytes): Bytes {
+  #keep(now: number, snapshot: Bytes, early: Event[]): void {
+    this.#rawWall = Date.now();
+    this.#raw = this.#join(now, snapshot, early);
+  }
+
+  #join(now: number, snapshot: Bytes, early: Event[]): Bytes {
     const { posted, next, nextId } = this.#outbox.state();
     const index: Index = {
-      runtime: this.#runtime, now, next, nextId, snapshot: snapshot.length,
+      runtime: this.#runtime, now, next, nextId, snapshot: snapshot.length, early,
       posted: [...posted].map(([msg, { from, to, id, path, settled, content, size }]) => ({ msg, from, to, id, path, settled, size: content && size })),
     };
     const text = utf8(JSON.stringify(index));

@@ -111,6 +111,11 @@ export class Loop {
     }
   }
 
+  /** What the machine is to be told. */
+  get waiting(): (Event | undefined)[] {
+    return this.#queue.events;
+  }
+
   /** All that the step asked for is done, but for what calls the user's code. */
   done(): void {
     this.#half = false;

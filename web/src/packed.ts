@@ -156,6 +156,11 @@ export class Packer {
     return events.length === 1 && events[0]?.verb === "delivery-taken";
   }
 
+  /** All that waits. */
+  get events(): (Event | undefined)[] {
+    return this.#batches.flatMap((batch) => batch.events);
+  }
+
   /** The oldest batch. */
   take(): Batch {
     return this.#batches.shift()!;

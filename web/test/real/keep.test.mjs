@@ -118,6 +118,33 @@ test("reload after reload, some before the module is there, loses nothing either
   assert.deepEqual([await events(a), await events(b)], [[], []]);
 });
 
+test("what was sent before the module was there comes with the state", async () => {
+  const { a, b, addressB } = await pair();
+  await listen(b);
+  const early = (page, first, last) =>
+    page.evaluate(
+      async ([url, to, from, end]) => {
+        const { connect } = await import("/hyroute.js");
+        globalThis.me = await connect(url, { direct: false, keep: true, module: new Promise(() => {}) });
+        for (let i = from; i <= end; i++) void me.send(to, i).catch(() => undefined);
+        return me.address;
+      },
+      [set.node.url, addressB, first, last],
+    );
+  // A life that goes on, and one that is the first.
+  for (const [page, from] of [[a, 1], [await set.open(), 11]]) {
+    const address = await early(page, from, from + 4);
+    await page.reload();
+    assert.equal(await early(page, from + 5, from + 9), address);
+    await page.reload();
+    assert.equal(await connect(page), address);
+    assert.deepEqual(await page.evaluate(() => me.restored.map((r) => r.value)), numbers(from, from + 9));
+    delivered(await restored(page));
+  }
+  assert.deepEqual(await got(b), numbers(1, 20));
+  assert.deepEqual(await events(b), []);
+});
+
 test("what was sent before a reload is answered after it", async () => {
   const { a, b, addressB } = await pair();
   await a.evaluate((to) => void me.request(to, "what?", { timeout: 60_000 }).catch(() => undefined), addressB);
@@ -142,6 +169,7 @@ test("large contents come with the state", async () => {
   await a.evaluate(fill, [addressB, 3]);
   await a.reload();
   await connect(a);
+  assert.deepEqual(await a.evaluate(() => me.restored.map((r) => r.value.length)), [1_000_000, 1_000_000, 1_000_000]);
   await b.evaluate(() => {
     globalThis.right = [];
     me.on("message", (m) => void right.push(m.value.length === 1_000_000 && m.value.every((x, k) => x === ((k * 31 + right.length) & 255))));
