@@ -156,6 +156,7 @@ func (r *Runtime) begin(socket *stubs.Socket, kept *keeper, before *former) erro
 		r.loop.run(effects)
 		r.closing.Store(true)
 		r.loop.shut()
+		formerLives.end(r.url, wallOf(r.options.Clock()))
 	}()
 	return nil
 }
@@ -167,7 +168,7 @@ func (l *loop) awake(before *former) ([]engine.Effect, error) {
 	o := &l.runtime.options
 	now := o.Clock()
 	config := engine.Config{
-		Runtime: l.runtime.url, Wall: wallOf(now), Seed: binary.BigEndian.Uint64(seed[:]),
+		Runtime: l.runtime.url, Wall: formerLives.begin(l.runtime.url, wallOf(now)), Seed: binary.BigEndian.Uint64(seed[:]),
 		Domains: slices.Sorted(maps.Keys(o.Nodes)), Direct: !o.NoDirect,
 	}
 	if before != nil {
