@@ -178,7 +178,7 @@ type Gap struct {
 	Session uint64
 }
 
-// PresenceChanged says that the node does not know Peer now and no data channel answered , or that it is there again.
+// PresenceChanged says that the node does not know Peer now and no data channel answered, or that it is there again.
 type PresenceChanged struct {
 	Peer   address.Address
 	Status string // disconnected, live

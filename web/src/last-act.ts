@@ -86,7 +86,7 @@ export class LastAct {
   #rawWall = 0;
   #stepped = false;
   #resting = false;
-  #loop: Loop | undefined;
+  #loop!: Loop;
   #outbox!: Outbox;
   #hide!: () => void;
   #woken!: () => void;
@@ -181,18 +181,18 @@ export class LastAct {
   /** Stores the state, all at once, and ends stepping until the page comes back. */
   save(): void {
     if (this.#resting) return;
-    if (!this.#stepped && this.#loop) {
+    if (!this.#stepped) {
       // What was posted waits for the machine, whose former state is the latest there is.
       const early = this.#loop.waiting.filter((event) => event?.verb === "message-posted" || event?.verb === "answer-received") as Event[];
       this.#keep(this.former?.now ?? 0, this.former?.snapshot ?? new Uint8Array(), early);
     }
     if (!this.#raw) {
-      const state = this.#loop?.rest();
+      const state = this.#loop.rest();
       if (!state) return;
       this.#keep(state.now, state.snapshot, []);
     }
     this.#resting = true;
-    this.#loop?.pause(); // a machine that comes yet takes no step
+    this.#loop.pause(); // a machine that comes yet takes no step
     const bytes = this.#raw!;
     const parts: Bytes[] = [];
     for (let at = 0; at < bytes.length; at += partSize) parts.push(bytes.slice(at, at + partSize));

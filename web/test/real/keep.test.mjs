@@ -53,6 +53,16 @@ const post = (page, to, from, last) =>
 /** Says by what path the messages to an address go now. */
 const goes = (page, to, path) => page.waitForFunction(async ([t, p]) => (await me.explain(t)).path === p, [to, path]);
 
+/** Of the states that are stored, so many are marked final. */
+const finals = (page) =>
+  page.evaluate(
+    () => new Promise((resolve) => {
+      indexedDB.open("hyroute states").onsuccess = ({ target }) => {
+        target.result.transaction("states").objectStore("states").getAll().onsuccess = (e) => resolve(e.target.result.filter((x) => x.final).length);
+      };
+    }),
+  );
+
 const outcomes = (page) => page.evaluate(() => Promise.all(sent));
 const restored = (page) => page.evaluate(() => Promise.all(me.restored.map(async ({ from, to, value, outcome }) => ({ from, to, value, ...(await told(outcome)) }))));
 const delivered = (list) => assert.deepEqual(list.filter((x) => x.value?.outcome !== "delivered"), []);
@@ -368,14 +378,7 @@ test("a page that was frozen takes its mark away before it goes on", async () =>
   await session.send("Page.setWebLifecycleState", { state: "active" });
   await post(a, addressB, 11, 20);
   delivered([...(await outcomes(a)), ...(await outcomes(b))]);
-  const marks = await a.evaluate(
-    () => new Promise((resolve) => {
-      indexedDB.open("hyroute states").onsuccess = ({ target }) => {
-        target.result.transaction("states").objectStore("states").getAll().onsuccess = (e) => resolve(e.target.result.filter((x) => x.final).length);
-      };
-    }),
-  );
-  assert.equal(marks, 0);
+  assert.equal(await finals(a), 0);
   assert.deepEqual([await got(a), await got(b)], [numbers(1, 10), numbers(1, 20)]);
   assert.deepEqual([await events(a), await events(b)], [[], []]);
 });
@@ -397,14 +400,7 @@ test("half a step is not stored", async () => {
   await post(a, addressB, 1, 5);
   delivered(await outcomes(a));
   assert.equal(await a.evaluate(() => went), true);
-  const finals = await a.evaluate(
-    () => new Promise((resolve) => {
-      indexedDB.open("hyroute states").onsuccess = ({ target }) => {
-        target.result.transaction("states").objectStore("states").getAll().onsuccess = (e) => resolve(e.target.result.filter((x) => x.final).length);
-      };
-    }),
-  );
-  assert.equal(finals, 0);
+  assert.equal(await finals(a), 0);
   assert.deepEqual([await got(a), await got(b)], [numbers(1, 5), numbers(1, 5)]);
   assert.deepEqual([await events(a), await events(b)], [[], []]);
 });
