@@ -21,11 +21,10 @@ type binding struct{ from, runtime address.Address }
 func (e *Engine) hand(h handed) uint64 {
 	e.ids.delivery++
 	h.id = e.ids.delivery
-	if len(e.blank) == 0 {
-		e.blank = append(e.blank, new(handed))
+	x := e.blank.Take()
+	if x == nil {
+		x = new(handed)
 	}
-	x := e.blank[len(e.blank)-1]
-	e.blank = e.blank[:len(e.blank)-1]
 	*x = h
 	e.handed.Put(h.id, x)
 	return h.id
@@ -144,7 +143,7 @@ func (e *Engine) deliveryTaken(d uint64) {
 	case h.json == 0:
 		e.sessions.Taken(h.receipt)
 	}
-	e.blank = append(e.blank, h)
+	e.blank.Give(h)
 }
 
 func (e *Engine) deliveryRefused(d uint64, reason string) {

@@ -39,8 +39,8 @@ type Engine struct {
 
 	ids       ids
 	messages  ledger.Ledger[*message]
-	spare     []*message // to be used again
-	again     int        // how many of them were in the hand of a listener when a former life ended
+	spare     pool.Spare[*message]
+	again     int // how many of them were in the hand of a listener when a former life ended
 	endpoints map[address.Address]*endpoint
 	farewells map[address.Address]*farewell
 	nodes     []*node
@@ -52,7 +52,7 @@ type Engine struct {
 	engaged   int      // peerings that are not apart
 	invited   []uint64 // when others asked for a peer connection, in the last minute
 	handed    ledger.Ledger[*handed]
-	blank     []*handed // to be used again
+	blank     pool.Spare[*handed]
 	flights   map[flight]*aloft
 	launched  *aloft          // last
 	course    *resolver.Route // that the last one launched took

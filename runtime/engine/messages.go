@@ -69,7 +69,10 @@ func (e *Engine) messagePosted(ev *MessagePosted) {
 	if limit == 0 {
 		limit = e.numbers.Deadline
 	}
-	m := e.blankMessage()
+	m := e.spare.Take()
+	if m == nil {
+		m = new(message)
+	}
 	*m = message{
 		id: e.newID(), msg: ev.Msg, from: ev.From, to: ev.To, size: ev.Size, wish: ev.Wish, plain: ev.Plain, lane: ev.Lane,
 		deadline: e.now + limit, answer: ev.Answer,
@@ -82,28 +85,12 @@ func (e *Engine) messagePosted(ev *MessagePosted) {
 	e.dispatch(m)
 }
 
-// blankMessage gives a message to be filled: one that is over, if there is one.
-func (e *Engine) blankMessage() *message {
-	n := len(e.spare)
-	if n == 0 {
-		return &message{}
-	}
-	m := e.spare[n-1]
-	e.spare = e.spare[:n-1]
-	return m
-}
-
-// spareMost is how many messages that are over are kept to be used again.
-const spareMost = 1024
-
 // forget ends a message. What it says is left as it is until it is used again; nobody may ask for more by then.
 //
 //go:noinline
 func (e *Engine) forget(m *message) {
 	e.messages.Remove(m.msg)
-	if len(e.spare) < spareMost {
-		e.spare = append(e.spare, m)
-	}
+	e.spare.Give(m)
 }
 
 // dispatch takes a message one step further.

@@ -1,4 +1,4 @@
-// Package pool lends values that live as long as one Step: what comes with every message is not allocated.
+// Package pool lends values that live as long as one Step, and keeps those that are over: what comes with every message is not allocated.
 package pool
 
 // Pool lends values until they are all taken back. V is a pointer: the type of what it leads to would be compiled anew for each pool.

@@ -33,34 +33,16 @@ func (s *Session) post(t *Table, m Message) (reason string) {
 	case s.queue.len() >= t.numbers.QueueLength, s.queue.len() > 0 && s.queueBytes+m.Size > t.numbers.QueueBytes:
 		return "too-many"
 	}
-	q := t.blank()
+	q := t.spare.Take()
+	if q == nil {
+		q = new(message)
+	}
 	*q = message{Message: m, id: t.id(), session: s, accepted: t.now, at: m.Deadline}
 	s.queue.add(q)
 	s.queueBytes += m.Size
 	s.lastUse = t.now
 	t.deadlines.Add(q.at, q.id, q)
 	return ""
-}
-
-// blank gives a message to be filled: one that is over, if there is one.
-func (t *Table) blank() *message {
-	n := len(t.spare)
-	if n == 0 {
-		return &message{}
-	}
-	m := t.spare[n-1]
-	t.spare = t.spare[:n-1]
-	return m
-}
-
-// spareMost is how many messages that are over are kept to be used again.
-const spareMost = 1024
-
-// reuse takes a message that is settled and that no chunk is of any more.
-func (t *Table) reuse(m *message) {
-	if len(t.spare) < spareMost {
-		t.spare = append(t.spare, m)
-	}
 }
 
 // settle tells the outcome, once.

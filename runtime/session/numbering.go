@@ -222,7 +222,7 @@ func (s *Session) release(t *Table, done uint64) {
 		n++
 		s.counters.acknowledged++
 		m.settle(t, Delivered, false)
-		t.reuse(m)
+		t.spare.Give(m) // settled, and no chunk is of it any more
 	}
 	s.outstanding.drop(n)
 }

@@ -57,7 +57,7 @@ type Table struct {
 	clean  []*peer
 	runs   []*Session
 	chunks []frame.Chunk
-	spare  []*message
+	spare  pool.Spare[*message]
 	lent   lent
 }
 
