@@ -109,6 +109,22 @@ func BenchmarkTrip(b *testing.B) {
 	}
 }
 
+// delivered waits for the outcome of each message in turn, of which so many may be on their way. done tells of the first that was not
+// delivered, or of the end.
+func delivered(most int) (room chan<- *Sent, done <-chan error) {
+	sent, over := make(chan *Sent, most), make(chan error)
+	go func() {
+		for s := range sent {
+			if _, err := s.Result(); err != nil {
+				over <- err
+				return
+			}
+		}
+		over <- nil
+	}()
+	return sent, over
+}
+
 // BenchmarkStream is messages of 200 bytes one way, 1024 at once on their way.
 func BenchmarkStream(b *testing.B) {
 	for _, path := range []Path{Relay, Direct} {
@@ -117,17 +133,7 @@ func BenchmarkStream(b *testing.B) {
 			p.to.Listen(func(*Message) {})
 			p.settle(b, path)
 			value := make([]byte, 200)
-			room := make(chan *Sent, 1024)
-			done := make(chan error)
-			go func() {
-				for s := range room {
-					if _, err := s.Result(); err != nil {
-						done <- err
-						return
-					}
-				}
-				done <- nil
-			}()
+			room, done := delivered(1024)
 			b.ReportAllocs()
 			begun := cpu()
 			for b.Loop() {

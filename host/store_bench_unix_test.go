@@ -36,17 +36,7 @@ func BenchmarkStore(b *testing.B) {
 			alice, bob := connect(kind.sender), connect(kind.receiver)
 			bob.Listen(func(*Message) {})
 			text := fmt.Sprintf("%0200d", 0)
-			room := make(chan *Sent, 200)
-			done := make(chan error)
-			go func() {
-				for s := range room {
-					if _, err := s.Result(); err != nil {
-						done <- err
-						return
-					}
-				}
-				done <- nil
-			}()
+			room, done := delivered(200)
 			begin := cpu()
 			for b.Loop() {
 				room <- alice.Post(Draft{To: bob.Address(), Value: text})

@@ -56,14 +56,20 @@ func TestPeerGoneByTheNode(t *testing.T) {
 	}
 }
 
+// rested is a pair on the direct path that has said nothing for so long.
+func rested(t *testing.T, idle uint64) *pair {
+	p := newPair(t)
+	p.both(1, 10)
+	p.channel()
+	p.both(11, 100)
+	p.until(p.now + 100 + idle)
+	return p
+}
+
 // TestPeerThatLostItsNode is there on the data channel all the while: neither presence nor path change.
 func TestPeerThatLostItsNode(t *testing.T) {
 	for _, idle := range []uint64{0, 60_000} {
-		p := newPair(t)
-		p.both(1, 10)
-		p.channel()
-		p.both(11, 100)
-		p.until(p.now + 100 + idle)
+		p := rested(t, idle)
 		before := len(p.events[0])
 		p.dead[relayStub] = true
 		p.vacated()
@@ -80,11 +86,7 @@ func TestPeerThatLostItsNode(t *testing.T) {
 // TestPeerGoneOnTheDirectPath: a channel is silent as long as its lease lasts, and longer where nothing flows. The node knows at once.
 func TestPeerGoneOnTheDirectPath(t *testing.T) {
 	for _, idle := range []uint64{0, 60_000} {
-		p := newPair(t)
-		p.both(1, 10)
-		p.channel()
-		p.both(11, 100)
-		p.until(p.now + 100 + idle)
+		p := rested(t, idle)
 		p.dead[relayStub], p.dead[channelStub] = true, true
 		p.vacated()
 		p.until(p.now + DefaultNumbers().Answer)
